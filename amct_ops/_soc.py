@@ -36,6 +36,11 @@ class Chip:
     hbm_gib: int
     clock_mhz: int
 
+    @property
+    def example(self) -> str:
+        """A full name that this chip matches."""
+        return self.name.replace("*", "9599")
+
     def matches(self, name: str) -> bool:
         """Return whether `name` (any case) names this chip."""
         if self.name.endswith("*"):

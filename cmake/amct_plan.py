@@ -24,6 +24,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -77,7 +78,7 @@ class Plan:
     """All that the build needs to know before CMake looks for a compiler."""
 
     version: str
-    socs: list[str]
+    socs: dict[str, str]  # name -> NPU architecture
     npu_archs: list[str]
     ops: list[str]
     ops_named: bool
@@ -89,6 +90,7 @@ class Plan:
     pybind11: Package | None
     cxx11_abi: int
     cxx_standard: int
+    sim_soc: str  # what the simulator is where AMCT_SIM_SOC does not say
 
     @property
     def requirements(self) -> list[str]:
@@ -312,10 +314,11 @@ def make_plan(soc: str, ops: str, toolkit: str) -> Plan:
         if pybind11 is None:
             raise PlanError("pybind11 is not installed, the simulator needs it: pip install pybind11")
     archs = _soc.npu_archs(socs)
+    first = next(soc for soc in _soc.SOCS if soc.npu_arch == archs[0])
     ops_named = bool(ops.strip(" ;,"))
     return Plan(
         version=label_version(kit.kind, archs, archs == _soc.npu_archs() and not ops_named),
-        socs=[soc.name for soc in socs],
+        socs={soc.name: soc.npu_arch for soc in socs},
         npu_archs=archs,
         ops=chosen,
         ops_named=ops_named,
@@ -328,6 +331,7 @@ def make_plan(soc: str, ops: str, toolkit: str) -> Plan:
         cxx11_abi=_cxx11_abi(torch),
         # torch 2.14's headers need C++20; g++ 12 still compiles 2.13's as C++17.
         cxx_standard=20 if tuple(map(int, torch.minor.split("."))) >= (2, 14) else 17,
+        sim_soc=first.chips[0].example,
     )
 
 
@@ -353,19 +357,39 @@ def git_state(root: Path = ROOT) -> dict[str, object]:
     return {"revision": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}
 
 
-def write_manifest(plan: dict[str, object], prefix: Path) -> None:
-    """Write ``amct_ops/_manifest.json`` below `prefix` for the libraries that are installed there."""
+def write_soc_table(path: Path) -> None:
+    """Write the SOC table as the X-macro list that the simulated runtime includes."""
+    lines = [
+        f'SIM_SOC("{chip.name}", {soc.npu_arch.replace("dav-", "")}, {chip.aic_cores}, '
+        f"{chip.aiv_cores}, {chip.ub_bytes}, {chip.hbm_gib}, {chip.clock_mhz})\n"
+        for soc in _soc.SOCS
+        for chip in soc.chips
+    ]
+    text = "".join(lines)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:  # else all is rebuilt
+        path.write_text(text, encoding="utf-8")
+
+
+def write_manifest(plan: dict[str, Any], prefix: Path, limits: dict[str, list[str]]) -> None:
+    """Write ``amct_ops/_manifest.json`` below `prefix` for the libraries that are installed there.
+
+    An architecture serves all its SOCs, whichever was asked for: two builds with one name have one
+    content. `limits` holds the SOCs of those operators that do not support all.
+    """
     package = prefix / "amct_ops"
-    socs = [soc for soc in _soc.SOCS if soc.name in plan["socs"]]  # type: ignore[operator]
     operators: dict[str, object] = {}
-    for op, schemas in sorted(plan["schemas"].items()):  # type: ignore[attr-defined]
+    for op, schemas in sorted(plan["schemas"].items()):
         libraries = {}
         for library in sorted(package.glob(f"{op}/dav-*/lib{op}_ops.so")):
             arch = library.parent.name
             libraries[arch] = {
                 "library": library.relative_to(package).as_posix(),
                 "sha256": hashlib.sha256(library.read_bytes()).hexdigest(),
-                "socs": [soc.name for soc in socs if soc.npu_arch == arch],
+                "socs": [
+                    soc.name
+                    for soc in _soc.SOCS
+                    if soc.npu_arch == arch and soc.name in limits.get(op, [soc.name])
+                ],
             }
         if libraries:
             operators[op] = {"schemas": schemas, "npu_archs": libraries}
@@ -374,9 +398,9 @@ def write_manifest(plan: dict[str, object], prefix: Path) -> None:
         "format": 1,
         "version": plan["version"],
         "operators": operators,
-        "toolkit": {key: toolkit[key] for key in ("kind", "version")},  # type: ignore[index]
-        "torch": torch["version"],  # type: ignore[index]
-        "torch_npu": torch_npu["version"],  # type: ignore[index]
+        "toolkit": {key: toolkit[key] for key in ("kind", "version")},
+        "torch": torch["version"],
+        "torch_npu": torch_npu["version"],
         "cxx11_abi": plan["cxx11_abi"],
         "builder": VERSION,
         "git": git_state(),
@@ -396,15 +420,22 @@ def main() -> None:
     manifest = commands.add_parser("manifest")
     manifest.add_argument("--plan", type=Path, required=True)
     manifest.add_argument("--prefix", type=Path, required=True)
+    manifest.add_argument("--limit", action="append", default=[], metavar="OP=SOC,...")
+    table = commands.add_parser("soc-table")
+    table.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
+    if args.command == "soc-table":
+        return write_soc_table(args.output)
     if args.command == "manifest":
-        write_manifest(json.loads(args.plan.read_text(encoding="utf-8")), args.prefix)
-        return
+        limits = {op: socs.split(",") for op, _, socs in (x.partition("=") for x in args.limit)}
+        plan_made = json.loads(args.plan.read_text(encoding="utf-8"))
+        return write_manifest(plan_made, args.prefix, limits)
     try:
         made = make_plan(args.soc, args.ops, args.toolkit)
     except PlanError as error:
         sys.exit(str(error))
     args.output.write_text(json.dumps(dataclasses.asdict(made), indent=2), encoding="utf-8")
+    return None
 
 
 if __name__ == "__main__":

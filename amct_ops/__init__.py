@@ -1,0 +1,59 @@
+"""AMCT's operators for Ascend NPUs, as ``torch.ops.amct.<fn>``.
+
+>>> import torch
+>>> import amct_ops
+>>> amct_ops.__all__  # the operators of this installation
+['hifloat8_cast']
+>>> torch.ops.amct.encode_to_hifloat8(torch.ones(4, dtype=torch.bfloat16, device="npu"))
+tensor([8, 8, 8, 8], device='npu:0', dtype=torch.uint8)
+
+Importing this package loads no library. An operator's library is loaded with its package
+(``import amct_ops.hifloat8_cast``), or when one of its functions is first used from
+``torch.ops.amct``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from amct_ops._import_hook import after_import
+
+
+def _package_path() -> list[str]:
+    """Return where the package's modules are: not in the source tree if there is an installed one.
+
+    Python started in the source tree finds this file there, where no operator is built.
+    """
+    here = os.path.dirname(__file__)
+    for folder in (here, *(os.path.join(entry, "amct_ops") for entry in sys.path)):
+        if os.path.isfile(os.path.join(folder, "_manifest.json")):
+            return [folder]
+    return [here]
+
+
+def _extend_torch() -> None:
+    from amct_ops import _namespace  # noqa: PLC0415 - needs torch
+
+    _namespace.install()
+
+
+__path__ = _package_path()
+after_import("torch", _extend_torch)
+
+
+def __getattr__(name: str) -> object:
+    if name in ("__all__", "__version__"):
+        from amct_ops import _manifest  # noqa: PLC0415 - keep the start of Python light
+
+        manifest = _manifest.read()
+        return sorted(manifest.operators) if name == "__all__" else manifest.version
+    if not name.startswith("_") and name in __getattr__("__all__"):  # type: ignore[operator]
+        import importlib  # noqa: PLC0415
+
+        return importlib.import_module(f"amct_ops.{name}")
+    raise AttributeError(f"module 'amct_ops' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__getattr__("__all__")]  # type: ignore[misc]

@@ -1,0 +1,30 @@
+// What host and kernel share: the work of one launch, and the shape of the lookup tables.
+#pragma once
+
+#include <cstdint>
+
+struct HiFloat8CastTiling {
+    uint64_t elements;          // of the whole tensor
+    uint64_t elementsPerBlock;  // a multiple of hifloat8_cast::kGranule
+    uint32_t tileLength;        // elements that one step moves; a multiple of kGranule
+};
+
+namespace hifloat8_cast {
+
+// Tiles start at multiples of it, so that both sides are aligned to 512 bytes in global memory.
+constexpr uint32_t kGranule = 512;
+// A mask-form instruction has at most 255 repeats of 128 lanes.
+constexpr uint32_t kMaxTileLength = 255 * 128 / kGranule * kGranule;
+
+// Encode: one code for each bfloat16 value without its low three mantissa bits, which cannot change
+// the code: HiFloat8 keeps at most three mantissa bits and rounds by the fourth.
+constexpr uint32_t kEncodeTableLength = 65536 >> 3;
+// Decode: one 16-bit value for each code.
+constexpr uint32_t kDecodeTableLength = 256;
+
+// The UB budget, see hifloat8_cast_kernel.cpp.
+constexpr uint32_t kEncodeFixedBytes = kEncodeTableLength * sizeof(uint16_t) + 3 * 32;
+constexpr uint32_t kDecodeFixedBytes = kDecodeTableLength * sizeof(uint16_t);
+constexpr uint32_t kBytesPerElement = 12;
+
+}  // namespace hifloat8_cast
