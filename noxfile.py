@@ -10,7 +10,7 @@ import nox
 
 sys.path.insert(0, str(Path(__file__).parent / "cmake"))
 
-from amct_plan import TORCH_MINOR  # noqa: E402
+from amct_plan import TORCH_MINOR
 
 nox.needs_version = ">=2024.4.15"
 nox.options.sessions = ["lint", "tests"]

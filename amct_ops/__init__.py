@@ -33,7 +33,7 @@ def _package_path() -> list[str]:
 
 
 def _extend_torch() -> None:
-    from amct_ops import _namespace  # noqa: PLC0415 - needs torch
+    from amct_ops import _namespace  # needs torch
 
     _namespace.install()
 
@@ -44,12 +44,12 @@ after_import("torch", _extend_torch)
 
 def __getattr__(name: str) -> object:
     if name in ("__all__", "__version__"):
-        from amct_ops import _manifest  # noqa: PLC0415 - keep the start of Python light
+        from amct_ops import _manifest  # keep the start of Python light
 
         manifest = _manifest.read()
         return sorted(manifest.operators) if name == "__all__" else manifest.version
     if not name.startswith("_") and name in __getattr__("__all__"):  # type: ignore[operator]
-        import importlib  # noqa: PLC0415
+        import importlib
 
         return importlib.import_module(f"amct_ops.{name}")
     raise AttributeError(f"module 'amct_ops' has no attribute {name!r}")

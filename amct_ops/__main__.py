@@ -1,4 +1,4 @@
-"""``python -m amct_ops``: what is installed here, and does it fit this machine?"""
+"""``python -m amct_ops``: what is installed here, and whether it fits this machine."""
 
 from __future__ import annotations
 

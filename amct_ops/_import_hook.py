@@ -22,7 +22,7 @@ class _Hook:
     ) -> ModuleSpec | None:
         if name != self._module:
             return None
-        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        sys.meta_path.remove(self)
         if self._before is not None:
             self._before()
         if self._after is None:
@@ -63,4 +63,4 @@ def _install(
             if function is not None:
                 function()
     else:
-        sys.meta_path.insert(0, _Hook(module, before, after))  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Hook(module, before, after))

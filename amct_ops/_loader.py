@@ -22,6 +22,7 @@ class Device:
     Attributes:
         name: as ``aclrtGetSocName`` gives it; None where there is no device.
         simulated: whether the runtime is the simulated one.
+
     """
 
     name: str | None
@@ -57,6 +58,7 @@ def check_torch() -> None:
 
     Raises:
         ImportError: one is missing, or of another minor version than the wheel was built against.
+
     """
     manifest = _manifest.read()
     for name, built in (("torch", manifest.torch), ("torch_npu", manifest.torch_npu)):
@@ -81,6 +83,7 @@ def check_toolkit(device: Device) -> None:
 
     Raises:
         ImportError: one is simulated, the other is not.
+
     """
     manifest = _manifest.read()
     if manifest.simulated and not device.simulated:
@@ -103,6 +106,7 @@ def select(operator: _manifest.Operator, device: Device) -> _manifest.Library:
 
     Raises:
         ImportError: none fits; the message lists each one with the reason.
+
     """
     if device.name is None:
         return next(iter(operator.libraries.values()))
@@ -126,11 +130,12 @@ def load(name: str) -> None:
 
     Raises:
         ImportError: the wheel does not fit torch, the toolkit or the device, or is damaged.
+
     """
     operator = _manifest.read().operators[name]
     check_torch()
-    import torch  # noqa: PLC0415 - check_torch() has the better message
-    import torch_npu  # noqa: F401, PLC0415 - brings the device `npu`
+    import torch  # check_torch() has the better message
+    import torch_npu  # noqa: F401 - brings the device `npu`
 
     device = find_device()
     check_toolkit(device)
@@ -141,15 +146,17 @@ def load(name: str) -> None:
             f"{file} is {'not the file that' if file.is_file() else 'missing; it was'} built with "
             "this wheel. Run: pip install --force-reinstall --no-deps <the amct_ops wheel>"
         )
-    torch.ops.load_library(str(file))
+    torch.ops.load_library(str(file))  # type: ignore[no-untyped-call]
 
 
 def dispatch_keys(function: str) -> list[str]:
     """Return those of the backends' dispatch keys that ``torch.ops.amct.<function>`` has."""
-    import torch  # noqa: PLC0415
+    import torch
 
     return [
         key
         for key in ("PrivateUse1", "Meta", "CPU", "CUDA")
-        if torch._C._dispatch_has_kernel_for_dispatch_key(f"amct::{re.sub('[.].*', '', function)}", key)
+        if torch._C._dispatch_has_kernel_for_dispatch_key(
+            f"amct::{re.sub('[.].*', '', function)}", key
+        )
     ]

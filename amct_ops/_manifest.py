@@ -17,6 +17,7 @@ class Library:
         path: the file, below the package.
         sha256: its digest.
         socs: the SOCs that it serves.
+
     """
 
     path: str
@@ -50,6 +51,7 @@ class Manifest:
         revision: the git revision of the sources, None if it was not known.
         dirty: whether the sources differed from that revision.
         operators: by name.
+
     """
 
     version: str
@@ -67,12 +69,13 @@ def resource(path: str) -> Path:
     return Path(str(importlib.resources.files("amct_ops").joinpath(path)))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def read() -> Manifest:
     """Return the manifest of this installation.
 
     Raises:
         ImportError: there is none, as in a source tree that nothing was built from.
+
     """
     file = resource("_manifest.json")
     try:

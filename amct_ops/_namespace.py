@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import torch
 from torch._ops import _OpNamespace
@@ -13,11 +14,12 @@ from amct_ops import _manifest
 class AmctNamespace(_OpNamespace):
     """``torch.ops.amct``."""
 
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> Any:
         """Return the function `name`, loading the operator that has it.
 
         Raises:
             AttributeError: no operator has it, or the one that has does not fit this machine.
+
         """
         if not name.startswith("__"):
             _load_operator_of(name)
@@ -25,9 +27,7 @@ class AmctNamespace(_OpNamespace):
 
 
 def _load_operator_of(function: str) -> None:
-    if hasattr(torch._C, "_dispatch_has_kernel") and torch._C._dispatch_has_kernel(
-        f"amct::{function}"
-    ):
+    if torch._C._dispatch_has_kernel(f"amct::{function}"):
         return
     manifest = _manifest.read()
     for operator in manifest.operators.values():

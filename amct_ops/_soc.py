@@ -27,6 +27,7 @@ class Chip:
         ub_bytes: Unified Buffer of one vector core, as ``GetCoreMemSize`` reports it.
         hbm_gib: device memory in GiB.
         clock_mhz: clock of a vector core.
+
     """
 
     name: str
@@ -57,6 +58,7 @@ class Soc:
         alias: the generation's short name (A2, A3, A5).
         npu_arch: the architecture its kernels are compiled for.
         chips: its products.
+
     """
 
     name: str
@@ -129,6 +131,7 @@ def resolve(spec: str) -> list[Soc]:
 
     Raises:
         ValueError: a name is unknown or none is given; the message lists the known ones.
+
     """
     names = [name.strip() for name in re.split("[;,]", spec) if name.strip()]
     if not names:
@@ -139,7 +142,9 @@ def resolve(spec: str) -> list[Soc]:
         if name.lower() != "all" and not any(soc.matches(name) for soc in SOCS)
     ]
     if unknown:
-        raise ValueError(f"unknown SOC {', '.join(unknown)!r}. Allowed: all, or a list of: {known()}")
+        raise ValueError(
+            f"unknown SOC {', '.join(unknown)!r}. Allowed: all, or a list of: {known()}"
+        )
     return [
         soc for soc in SOCS if any(name.lower() == "all" or soc.matches(name) for name in names)
     ]

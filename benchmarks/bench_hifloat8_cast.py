@@ -11,11 +11,10 @@ import statistics
 import time
 from collections.abc import Callable
 
+import amct_ops.hifloat8_cast
 import en_dtypes
 import numpy as np
 import torch
-
-import amct_ops.hifloat8_cast
 from amct_ops.hifloat8_cast import decode_from_hifloat8, encode_to_hifloat8
 
 

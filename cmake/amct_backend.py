@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import amct_plan  # noqa: E402
+import amct_plan
 
 try:
     import scikit_build_core.build as skbuild

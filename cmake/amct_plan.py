@@ -112,11 +112,9 @@ def resolve_socs(spec: str) -> list[_soc.Soc]:
 
 
 def resolve_ops(spec: str, root: Path = ROOT) -> list[str]:
-    """Return the operators that `spec` names (a list by ``;`` or ``,``), or all for an empty one."""
+    """Return the operators that `spec` names (a list by ``;`` or ``,``); all for an empty one."""
     folders = sorted(
-        path.name
-        for path in (root / "ops").iterdir()
-        if path.is_dir() and path.name[0] not in "._"
+        path.name for path in (root / "ops").iterdir() if path.is_dir() and path.name[0] not in "._"
     )
     named = [name.strip() for name in re.split("[;,]", spec) if name.strip()]
     unknown = [name for name in named if name not in folders]
@@ -141,13 +139,16 @@ def read_schemas(ops: list[str], root: Path = ROOT) -> dict[str, list[str]]:
 
     Raises:
         PlanError: an operator defines none, or two define one name.
+
     """
     schemas: dict[str, list[str]] = {}
     owner: dict[str, str] = {}
     for op in ops:
         source = root / "ops" / op / "op_extension" / "register.cpp"
         if not source.is_file():
-            raise PlanError(f"ops/{op}/op_extension/register.cpp is missing: it registers the schema")
+            raise PlanError(
+                f"ops/{op}/op_extension/register.cpp is missing: it registers the schema"
+            )
         code = re.sub(r"//[^\n]*|/\*.*?\*/", "", source.read_text(encoding="utf-8"), flags=re.S)
         calls = re.findall(r'\bm\s*\.\s*def\s*\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', code)
         schemas[op] = ["".join(re.findall(r'"((?:[^"\\]|\\.)*)"', call)) for call in calls]
@@ -157,8 +158,8 @@ def read_schemas(ops: list[str], root: Path = ROOT) -> dict[str, list[str]]:
             name = schema.split("(")[0].strip()
             if name in owner:
                 raise PlanError(
-                    f"operator amct::{name} is defined twice: in ops/{owner[name]} and in ops/{op}. "
-                    "Rename one of them"
+                    f"operator amct::{name} is defined twice: in ops/{owner[name]} and in "
+                    f"ops/{op}. Rename one of them"
                 )
             owner[name] = op
     return schemas
@@ -180,7 +181,9 @@ def resolve_toolkit(kind: str) -> Toolkit:
         raise PlanError(f"ASCEND_HOME_PATH={home} is not a folder: {how}")
     if (path / "SIMULATED.txt").is_file():
         if kind == "cann":
-            raise PlanError(f"TOOLKIT=cann, but ASCEND_HOME_PATH={home} is a simulated toolkit: {how}")
+            raise PlanError(
+                f"TOOLKIT=cann, but ASCEND_HOME_PATH={home} is a simulated toolkit: {how}"
+            )
         return simulated
     return Toolkit("cann", str(path.resolve()), _cann_version(path))
 
@@ -252,6 +255,7 @@ def find_torch_pair() -> tuple[Package, Package]:
 
     Raises:
         PlanError: one is missing, or their minor versions differ.
+
     """
     found = find_packages("torch", "torch_npu")
     for name in ("torch", "torch_npu"):
@@ -301,6 +305,7 @@ def make_plan(soc: str, ops: str, toolkit: str) -> Plan:
 
     Raises:
         PlanError: a setting or the machine is wrong; the settings are looked at first.
+
     """
     socs = resolve_socs(soc)
     chosen = resolve_ops(ops)
@@ -312,7 +317,9 @@ def make_plan(soc: str, ops: str, toolkit: str) -> Plan:
     if kit.kind == "sim":
         pybind11 = find_packages("pybind11").get("pybind11")
         if pybind11 is None:
-            raise PlanError("pybind11 is not installed, the simulator needs it: pip install pybind11")
+            raise PlanError(
+                "pybind11 is not installed, the simulator needs it: pip install pybind11"
+            )
     archs = _soc.npu_archs(socs)
     first = next(soc for soc in _soc.SOCS if soc.npu_arch == archs[0])
     ops_named = bool(ops.strip(" ;,"))

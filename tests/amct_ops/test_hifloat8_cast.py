@@ -13,11 +13,10 @@ from pathlib import Path
 
 os.environ.setdefault("TASK_QUEUE_ENABLE", "1")
 
+import amct_ops.hifloat8_cast
 import torch
 import torch._dynamo.testing
 import torch_npu  # noqa: F401
-
-import amct_ops.hifloat8_cast
 from amct_ops.hifloat8_cast import decode_from_hifloat8, encode_to_hifloat8
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
@@ -135,8 +134,12 @@ class Contract(unittest.TestCase):
         for dtype in (torch.float32, torch.float64, torch.int8, torch.bool, torch.complex64):
             x = torch.zeros(4, dtype=dtype, device="npu")
             for device in ("npu", "meta"):
-                with self.subTest(dtype=dtype, device=device), self.assertRaisesRegex(
-                    RuntimeError, r"encode_to_hifloat8: x has dtype \w+, allowed are float16 and"
+                with (
+                    self.subTest(dtype=dtype, device=device),
+                    self.assertRaisesRegex(
+                        RuntimeError,
+                        r"encode_to_hifloat8: x has dtype \w+, allowed are float16 and",
+                    ),
                 ):
                     torch.ops.amct.encode_to_hifloat8(x.to(device))
         codes = torch.zeros(4, dtype=torch.uint8, device="npu")

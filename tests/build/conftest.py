@@ -17,7 +17,17 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-IGNORED = ("build", "dist", ".git", ".nox", ".venv", "venv*", "__pycache__", ".*_cache", ".hypothesis")
+IGNORED = (
+    "build",
+    "dist",
+    ".git",
+    ".nox",
+    ".venv",
+    "venv*",
+    "__pycache__",
+    ".*_cache",
+    ".hypothesis",
+)
 
 
 def clean_environment(**changes: str | None) -> dict[str, str]:
@@ -91,7 +101,11 @@ class Checkout:
         return Wheel(wheel), run.stdout
 
     def plan(
-        self, soc: str = "ascend910b", ops: str = "", toolkit: str = "auto", **environment: str | None
+        self,
+        soc: str = "ascend910b",
+        ops: str = "",
+        toolkit: str = "auto",
+        **environment: str | None,
     ) -> subprocess.CompletedProcess[str]:
         """Run only the plan of a build: what each build says first."""
         return subprocess.run(

@@ -80,9 +80,7 @@ def test_cann_in_a_missing_folder(sources: Checkout) -> None:
 
 def test_cann_that_is_the_simulated_toolkit(sources: Checkout) -> None:
     home = str(sources.path / "sim" / "toolkit")
-    assert "is a simulated toolkit" in message(
-        sources.plan(toolkit="cann", ASCEND_HOME_PATH=home)
-    )
+    assert "is a simulated toolkit" in message(sources.plan(toolkit="cann", ASCEND_HOME_PATH=home))
     assert sources.plan(ASCEND_HOME_PATH=home).returncode == 0
 
 
@@ -111,7 +109,9 @@ def test_no_torch_without_isolation(sources: Checkout, tmp_path: Path) -> None:
     import subprocess
     import sys
 
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True
+    )
     run = subprocess.run(
         [str(tmp_path / "bare" / "bin" / "python"), "cmake/amct_plan.py", "plan", "--soc", "A2",
          "--ops", "", "--toolkit", "auto", "--output", str(tmp_path / "plan.json")],
@@ -131,7 +131,9 @@ def test_operator_without_declaration(sources: Checkout, second_operator: Path) 
 
 def test_two_operators_with_one_schema_name(sources: Checkout, second_operator: Path) -> None:
     text = message(sources.plan())
-    assert "amct::encode_to_hifloat8 is defined twice: in ops/hifloat8_cast and in ops/second" in text
+    assert (
+        "amct::encode_to_hifloat8 is defined twice: in ops/hifloat8_cast and in ops/second" in text
+    )
 
 
 def test_operator_without_schema(sources: Checkout, second_operator: Path) -> None:
@@ -143,7 +145,10 @@ def test_operator_without_schema(sources: Checkout, second_operator: Path) -> No
 def test_ops_build_refuses_unknown_options(sources: Checkout) -> None:
     import subprocess
 
-    for arguments, text in ((["--sok", "A2"], "unknown option --sok"), (["--soc"], "needs a value")):
+    for arguments, text in (
+        (["--sok", "A2"], "unknown option --sok"),
+        (["--soc"], "needs a value"),
+    ):
         run = subprocess.run(
             ["bash", "ops_build.sh", *arguments], cwd=sources.path, capture_output=True, text=True,
             check=False, env={"PATH": os.environ["PATH"]},
@@ -151,6 +156,10 @@ def test_ops_build_refuses_unknown_options(sources: Checkout) -> None:
         assert run.returncode == 2
         assert text in run.stderr
     run = subprocess.run(
-        ["bash", "ops_build.sh", "--help"], cwd=sources.path, capture_output=True, text=True, check=True
+        ["bash", "ops_build.sh", "--help"],
+        cwd=sources.path,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert "--soc <soc>" in run.stdout

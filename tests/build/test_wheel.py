@@ -124,7 +124,9 @@ def test_libraries_are_clean(default_wheel: Wheel, checkout: Checkout, tmp_path:
         dynamic = readelf(content, tmp_path, "-d")
         for path in re.findall(r"R(?:UN)?PATH.*\[(.*)\]", dynamic):
             assert path.startswith("$ORIGIN"), (name, path)
-            inside = os.path.normpath(Path("/wheel", name).parent / path[len("$ORIGIN") :].lstrip("/"))
+            inside = os.path.normpath(
+                Path("/wheel", name).parent / path[len("$ORIGIN") :].lstrip("/")
+            )
             assert inside.startswith("/wheel/amct_ops/"), (name, path)
         assert "libpython" not in dynamic, name
         sections = readelf(content, tmp_path, "-SW")
@@ -144,7 +146,9 @@ def test_an_unchanged_build_compiles_nothing(checkout: Checkout, default_wheel: 
     assert wheel.path.read_bytes() == default_wheel.path.read_bytes()
 
 
-def test_an_unchanged_isolated_build_compiles_nothing(checkout: Checkout, default_wheel: Wheel) -> None:
+def test_an_unchanged_isolated_build_compiles_nothing(
+    checkout: Checkout, default_wheel: Wheel
+) -> None:
     checkout.build(isolated=True)  # another path of pybind11 and scikit-build-core each time
     wheel, log = checkout.build(isolated=True)
     assert compiled(log) == []
@@ -203,7 +207,9 @@ def test_an_operator_for_one_soc(checkout: Checkout, default_wheel: Wheel, secon
     assert set(wheel.manifest()["operators"]) == {"hifloat8_cast"}
 
 
-def test_an_edited_kernel_is_the_only_thing_compiled(checkout: Checkout, default_wheel: Wheel) -> None:
+def test_an_edited_kernel_is_the_only_thing_compiled(
+    checkout: Checkout, default_wheel: Wheel
+) -> None:
     source = checkout.path / KERNEL
     text = source.read_text()
     try:
@@ -225,7 +231,9 @@ def test_an_edited_kernel_header_is_noticed(checkout: Checkout, default_wheel: W
     ]
 
 
-def test_a_wrong_kernel_is_reported_at_its_own_line(checkout: Checkout, default_wheel: Wheel) -> None:
+def test_a_wrong_kernel_is_reported_at_its_own_line(
+    checkout: Checkout, default_wheel: Wheel
+) -> None:
     source = checkout.path / KERNEL
     text = source.read_text()
     line = text.count("\n") + 1
@@ -252,7 +260,7 @@ def test_another_toolkit_in_a_tree_is_noticed(
     )  # fmt: skip
     assert run.returncode != 0
     assert "was configured with the toolkit in" in " ".join(run.stderr.split())
-    wheel, log = checkout.build()
+    _, log = checkout.build()
     assert compiled(log) == []
 
 
@@ -283,7 +291,7 @@ def installed(default_wheel: Wheel, tmp_path_factory: pytest.TempPathFactory) ->
     python = folder / "bin" / "python"
     target = next((folder / "lib").glob("python*/site-packages"))
     here = subprocess.run(
-        [sys.executable, "-c", "import torch, os; print(os.path.dirname(os.path.dirname(torch.__file__)))"],
+        [sys.executable, "-c", "import os, torch; print(os.path.dirname(torch.__path__[0]))"],
         env={**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"},
         capture_output=True, text=True, check=True,
     ).stdout.strip()  # fmt: skip
@@ -299,7 +307,9 @@ def installed(default_wheel: Wheel, tmp_path_factory: pytest.TempPathFactory) ->
     return python
 
 
-def run_python(python: Path, code: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+def run_python(
+    python: Path, code: str, **environment: str | None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(python), "-c", code], capture_output=True, text=True, check=False, cwd="/",
         env=clean_environment(**environment),
@@ -336,18 +346,18 @@ def test_the_wheel_lists_its_operators(installed: Path) -> None:
 
 
 def test_python_starts_without_loading_anything(installed: Path) -> None:
-    code = "import sys; print([m for m in sys.modules if m.split('.')[0] in ('torch', 'ctypes', 'typing', 'json')])"
+    code = (
+        "import sys; print([m for m in ('torch', 'ctypes', 'typing', 'json') if m in sys.modules])"
+    )
     assert run_python(installed, code).stdout == "[]\n"
 
 
 def test_real_cann_is_left_alone(installed: Path, tmp_path: Path) -> None:
-    code = "import sys; print(any(type(f).__name__ == '_Hook' for f in sys.meta_path))"
     hooks = "import amct_ops._sim.boot as b; print(b.has_cann())"
     assert run_python(installed, hooks).stdout == "False\n"
     assert run_python(installed, hooks, ASCEND_HOME_PATH=str(tmp_path)).stdout == "True\n"
     (tmp_path / "libascendcl.so").touch()
     assert run_python(installed, hooks, LD_LIBRARY_PATH=f"/x:{tmp_path}").stdout == "True\n"
-    del code
 
 
 def test_show(installed: Path) -> None:
@@ -357,7 +367,10 @@ def test_show(installed: Path) -> None:
     )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr
     assert "device: Ascend910B3, dav-2201, simulated" in run.stdout
-    assert "encode_to_hifloat8(Tensor x, *, bool saturate=True) -> Tensor  [PrivateUse1, Meta]" in run.stdout
+    assert (
+        "encode_to_hifloat8(Tensor x, *, bool saturate=True) -> Tensor  [PrivateUse1, Meta]"
+        in run.stdout
+    )
 
 
 def test_a_device_without_a_library_is_refused_with_the_reasons(installed: Path) -> None:
@@ -401,12 +414,15 @@ def test_a_damaged_library_is_refused(installed: Path, manifest_file: Path) -> N
     assert "pip install --force-reinstall" in run.stderr
 
 
-def test_the_source_tree_does_not_hide_the_installation(installed: Path, checkout: Checkout) -> None:
+def test_the_source_tree_does_not_hide_the_installation(
+    installed: Path, checkout: Checkout
+) -> None:
+    (packages,) = installed.parent.parent.glob("lib/python*/site-packages")
     run = subprocess.run(
         [str(installed), "-S", "-c",
-         f"import sys; sys.path[:0] = [{str(checkout.path)!r}]; "
-         f"sys.path.append({str(next(installed.parent.parent.glob('lib/python*/site-packages')))!r}); "
-         "import amct_ops; print(amct_ops.__all__)"],
+         f"import sys; sys.path += [{str(checkout.path)!r}, {str(packages)!r}]; "
+         "import amct_ops; print(amct_ops.__file__, amct_ops.__all__)"],
         capture_output=True, text=True, check=False, env=clean_environment(),
     )  # fmt: skip
-    assert run.stdout == "['hifloat8_cast']\n", run.stderr
+    assert str(checkout.path) in run.stdout, run.stderr
+    assert run.stdout.endswith(" ['hifloat8_cast']\n"), run.stderr

@@ -8,13 +8,15 @@ __all__ = ["profile"]
 
 
 def profile() -> dict[str, Any]:
-    """Return the simulated SOC: name, npu_arch, aic_cores, aiv_cores, ub_bytes, hbm_bytes, clock_mhz.
+    """Return the simulated SOC.
+
+    Keys: name, npu_arch, aic_cores, aiv_cores, ub_bytes, hbm_bytes, clock_mhz.
 
     AMCT_SIM_SOC chooses it, by the name that npu-smi gives a chip.
 
     Raises:
         ValueError: AMCT_SIM_SOC names no known chip.
     """
-    from amct_ops._sim._control import profile as read  # noqa: PLC0415 - keep the start of Python light
+    from amct_ops._sim._control import profile as read  # keep the start of Python light
 
     return read()

@@ -35,7 +35,7 @@ def has_cann() -> bool:
 
 def preload() -> None:
     """Load the simulated runtime into this process."""
-    import ctypes  # noqa: PLC0415 - costs more than the rest of an interpreter's start
+    import ctypes  # costs more than the rest of an interpreter's start
 
     for name in LIBRARIES:
         ctypes.CDLL(os.path.join(toolkit(), "lib64", name))
