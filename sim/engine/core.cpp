@@ -1,0 +1,174 @@
+#include "sim/core.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "launch.h"
+#include "sim_runtime.h"
+
+namespace sim {
+
+thread_local Core *currentCore = nullptr;
+
+const char *PipeName(Pipe pipe) {
+    static const char *const names[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX", "ALL"};
+    return names[static_cast<int>(pipe)];
+}
+
+const char *CheckName(Check check) {
+    static const char *const names[] = {
+        "ub-extent",  "ub-align", "gm-extent", "uninit-read", "queue-state", "queue-leak",
+        "event-pair", "mask",     "repeat",    "overlap",     "dma-params",  "cast-mode",
+        "gather-offset", "sync",  "launch",    "assert"};
+    static_assert(sizeof(names) / sizeof(*names) == static_cast<size_t>(Check::kCount),
+                  "one name for each check");
+    return names[static_cast<int>(check)];
+}
+
+namespace {
+
+uint64_t EnabledChecks() {
+    static const uint64_t enabled = [] {
+        const char *off = std::getenv("AMCT_SIM_CHECKS_OFF");
+        std::string_view list = off == nullptr ? "" : off;
+        uint64_t bits = ~uint64_t{0};
+        while (!list.empty()) {
+            const size_t comma = list.find(',');
+            const std::string_view name = list.substr(0, comma);
+            for (int check = 0; check < static_cast<int>(Check::kCount); ++check) {
+                if (name == "all" || name == CheckName(static_cast<Check>(check))) {
+                    bits &= ~(uint64_t{1} << check);
+                }
+            }
+            list = comma == std::string_view::npos ? "" : list.substr(comma + 1);
+        }
+        return bits;
+    }();
+    return enabled;
+}
+
+}  // namespace
+
+Core::Core(Launch_ &launch, uint32_t block, uint64_t ubBytes)
+    : launch_(launch),
+      block_(block),
+      ubBytes_(ubBytes),
+      enabledChecks_(EnabledChecks()),
+      // Addresses of UB are multiples of 32 if the offset is.
+      ub_(static_cast<uint8_t *>(std::aligned_alloc(512, (ubBytes + 511) / 512 * 512))),
+      initialised_(static_cast<uint8_t *>(std::calloc(ubBytes, 1))) {
+    // Old data that nobody wrote: a NaN in each float format, and no plausible integer.
+    std::memset(ub_, 0xFD, ubBytes);
+}
+
+Core::~Core() {
+    std::free(ub_);
+    std::free(initialised_);
+}
+
+void Core::Fail(Check check, const char *api, Loc loc, const char *format, ...) const {
+    if (!Enabled(check)) {
+        return;
+    }
+    char what[512];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(what, sizeof(what), format, arguments);
+    va_end(arguments);
+    char text[1024];
+    std::snprintf(text, sizeof(text), "[%s] kernel %s, block %u: %s, at %s:%d (%s)",
+                  CheckName(check), Kernel().name, block_, what, loc.file, loc.line, api);
+    throw Violation{text};
+}
+
+void Core::ReadUb(uint32_t offset, uint64_t bytes, const char *api, Loc loc) {
+    if (!Enabled(Check::UninitRead)) {
+        return;
+    }
+    const auto *begin = initialised_ + offset;
+    if (const void *hole = std::memchr(begin, 0, bytes)) {
+        const auto at = static_cast<const uint8_t *>(hole) - initialised_;
+        Fail(Check::UninitRead, api, loc,
+             "reads UB bytes [%u, %llu), but nothing was written to byte %lld", offset,
+             static_cast<unsigned long long>(offset + bytes), static_cast<long long>(at));
+    }
+}
+
+void Core::WriteUb(uint32_t offset, uint64_t bytes) { std::memset(initialised_ + offset, 1, bytes); }
+
+void Core::ForgetUb(uint32_t offset, uint64_t bytes) {
+    std::memset(initialised_ + offset, 0, bytes);
+}
+
+void Core::TouchGm(const void *address, uint64_t bytes, const char *api, Loc loc) {
+    if (bytes == 0 || launch_.FindAllocation(address, bytes)) {
+        return;
+    }
+    SimAllocation allocation{};
+    if (simFindAllocation(address, &allocation) != 0) {
+        const auto offset = static_cast<const uint8_t *>(address) -
+                            static_cast<const uint8_t *>(allocation.base);
+        Fail(Check::GmExtent, api, loc,
+             "accesses bytes [%lld, %lld) of a device allocation of %llu bytes",
+             static_cast<long long>(offset), static_cast<long long>(offset + bytes),
+             static_cast<unsigned long long>(allocation.bytes));
+    } else {
+        Fail(Check::GmExtent, api, loc, "accesses %llu bytes at %p, which is no device memory",
+             static_cast<unsigned long long>(bytes), address);
+    }
+}
+
+void Core::SetFlag(Pipe from, Pipe to, int32_t id, const char *api, Loc loc) {
+    if (id < 0 || id >= kEvents) {
+        Fail(Check::EventPair, api, loc, "event id %d, allowed are 0 to %d", id, kEvents - 1);
+        return;
+    }
+    Loc &flag = flags_[static_cast<int>(from)][static_cast<int>(to)][id];
+    if (flag.line != 0) {
+        Fail(Check::EventPair, api, loc,
+             "flag %s_%s %d is set again before it was waited for; first set at %s:%d",
+             PipeName(from), PipeName(to), id, flag.file, flag.line);
+    }
+    flag = loc;
+}
+
+void Core::WaitFlag(Pipe from, Pipe to, int32_t id, const char *api, Loc loc) {
+    if (id < 0 || id >= kEvents) {
+        Fail(Check::EventPair, api, loc, "event id %d, allowed are 0 to %d", id, kEvents - 1);
+        return;
+    }
+    Loc &flag = flags_[static_cast<int>(from)][static_cast<int>(to)][id];
+    if (flag.line == 0) {
+        Fail(Check::EventPair, api, loc, "waits for flag %s_%s %d, which was not set: a hang",
+             PipeName(from), PipeName(to), id);
+    }
+    flag.line = 0;
+}
+
+void Core::FlagsAtExit() const {
+    for (int from = 0; from < kPipes; ++from) {
+        for (int to = 0; to < kPipes; ++to) {
+            for (int id = 0; id < kEvents; ++id) {
+                const Loc &flag = flags_[from][to][id];
+                if (flag.line != 0) {
+                    Fail(Check::EventPair, "SetFlag", flag,
+                         "flag %s_%s %d is still set at the end of the kernel",
+                         PipeName(static_cast<Pipe>(from)), PipeName(static_cast<Pipe>(to)), id);
+                }
+            }
+        }
+    }
+}
+
+uint32_t Core::Blocks() const { return launch_.blocks; }
+const KernelInfo &Core::Kernel() const { return launch_.kernel; }
+
+void Core::SyncAll(const char *api, Loc loc) { launch_.SyncAll(*this, api, loc); }
+void Core::CrossSet(int32_t id, const char *api, Loc loc) { launch_.CrossSet(*this, id, api, loc); }
+void Core::CrossWait(int32_t id, const char *api, Loc loc) {
+    launch_.CrossWait(*this, id, api, loc);
+}
+
+}  // namespace sim

@@ -1,0 +1,58 @@
+// One launch: its blocks run as fibers on the stream's thread, in a fixed order.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/core.h"
+#include "sim_runtime.h"
+
+namespace sim {
+
+struct Fiber {
+    ucontext_t context;
+    std::unique_ptr<Core> core;
+    bool done = false;
+    std::string waitsFor;  // what a blocked fiber waits for; empty = can run
+};
+
+struct Launch_ {
+    Launch_(const KernelInfo &kernel, uint32_t blocks, void (*run)(void *), void *closure)
+        : kernel(kernel), blocks(blocks), run_(run), closure_(closure) {}
+
+    // Runs all blocks; throws Violation.
+    void Run(const SimSocProfile &profile);
+
+    // For the cores. Whether one allocation holds all of [address, address + bytes).
+    bool FindAllocation(const void *address, uint64_t bytes);
+    void SyncAll(Core &core, const char *api, Loc loc);
+    void CrossSet(Core &core, int32_t id, const char *api, Loc loc);
+    void CrossWait(Core &core, int32_t id, const char *api, Loc loc);
+
+    const KernelInfo kernel;
+    const uint32_t blocks;
+
+private:
+    static void FiberMain(unsigned low, unsigned high);
+    void Start(Fiber &fiber, char *stack);
+    void Resume(Fiber &fiber);
+    // Lets other blocks run; returns when `waitsFor` was cleared.
+    void Block(const std::string &waitsFor);
+    void CheckBlock(const char *block);
+
+    void (*run_)(void *);
+    void *closure_;
+    std::vector<Fiber> fibers_;
+    Fiber *running_ = nullptr;
+    ucontext_t scheduler_{};
+    std::string failure_;
+    uint32_t arrived_ = 0;                 // at SyncAll
+    std::vector<int> crossFlags_;          // by block and id
+    SimAllocation lastAllocation_{};       // nearly all accesses hit the one before
+};
+
+}  // namespace sim

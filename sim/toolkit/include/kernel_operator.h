@@ -1,0 +1,12 @@
+// Ascend C for the host: what the simulated toolkit knows of it.
+#pragma once
+
+#include "sim/arithmetic.h"
+#include "sim/cast.h"
+#include "sim/compare.h"
+#include "sim/dma.h"
+#include "sim/move.h"
+#include "sim/queue.h"
+#include "sim/reduce.h"
+#include "sim/sync.h"
+#include "sim/tensor.h"

@@ -1,0 +1,124 @@
+// One simulated vector core while it runs one block: its memory, registers and checks.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "sim/builtins.h"
+
+namespace sim {
+
+// Where the kernel calls an API. The default argument of every API function that checks something.
+struct Loc {
+    const char *file;
+    int line;
+    static constexpr Loc Here(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+        return {file, line};
+    }
+};
+
+enum class Pipe : uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX, ALL };
+constexpr int kPipes = 7;
+const char *PipeName(Pipe pipe);
+
+// The checks, each with the name that users read and may switch off.
+enum class Check : uint8_t {
+    UbExtent,
+    UbAlign,
+    GmExtent,
+    UninitRead,
+    QueueState,
+    QueueLeak,
+    EventPair,
+    Mask,
+    Repeat,
+    Overlap,
+    DmaParams,
+    CastMode,
+    GatherOffset,
+    Sync,
+    Launch,
+    Assert,
+    kCount
+};
+const char *CheckName(Check check);
+
+// Thrown through the kernel by a failed check; the launch turns it into the stream's error.
+struct Violation {
+    std::string text;
+};
+
+constexpr uint32_t kBlockBytes = 32;    // unit of UB addresses and strides
+constexpr uint32_t kRepeatBytes = 256;  // one vector instruction step
+constexpr int kEvents = 8;              // flags between each two pipes
+
+struct Launch_;  // what the blocks of one launch share
+
+class Core {
+public:
+    Core(Launch_ &launch, uint32_t block, uint64_t ubBytes);
+    Core(const Core &) = delete;
+    Core &operator=(const Core &) = delete;
+    ~Core();
+
+    // Ends the kernel with a message for the user. Does nothing if the check is switched off.
+    __attribute__((format(printf, 5, 6))) void Fail(Check check, const char *api, Loc loc,
+                                                    const char *format, ...) const;
+    bool Enabled(Check check) const { return (enabledChecks_ >> static_cast<int>(check) & 1) != 0; }
+
+    // --- Unified Buffer ---
+    uint8_t *Ub() const { return ub_; }
+    uint64_t UbBytes() const { return ubBytes_; }
+    bool InUb(const void *address, uint64_t bytes) const {
+        const auto *a = static_cast<const uint8_t *>(address);
+        return a >= ub_ && a + bytes <= ub_ + ubBytes_;
+    }
+    // The bytes [offset, offset + bytes) are read or written by an instruction.
+    void ReadUb(uint32_t offset, uint64_t bytes, const char *api, Loc loc);
+    void WriteUb(uint32_t offset, uint64_t bytes);
+    void ForgetUb(uint32_t offset, uint64_t bytes);
+    // [address, address + bytes) of global memory is read or written.
+    void TouchGm(const void *address, uint64_t bytes, const char *api, Loc loc);
+
+    // --- registers ---
+    uint64_t mask[2] = {~uint64_t{0}, ~uint64_t{0}};  // low, high
+    bool counterMode = false;
+    uint64_t control = 0;
+    float deqScale = 1.0F;
+    uint8_t compareMask[16] = {};
+    enum class Atomic : uint8_t { None, Add, Max, Min } atomic = Atomic::None;
+
+    // --- events ---
+    void SetFlag(Pipe from, Pipe to, int32_t id, const char *api, Loc loc);
+    void WaitFlag(Pipe from, Pipe to, int32_t id, const char *api, Loc loc);
+    void FlagsAtExit() const;
+
+    // --- identity and scheduling ---
+    uint32_t Block() const { return block_; }
+    uint32_t Blocks() const;
+    const KernelInfo &Kernel() const;
+    void SyncAll(const char *api, Loc loc);
+    void CrossSet(int32_t id, const char *api, Loc loc);
+    void CrossWait(int32_t id, const char *api, Loc loc);
+
+    void *pipe = nullptr;  // the live AscendC::TPipe
+    bool mixed = false;    // KERNEL_TYPE_MIX_*: hard SyncAll is legal
+    uint64_t calls = 0;
+
+private:
+    Launch_ &launch_;
+    uint32_t block_;
+    uint64_t ubBytes_;
+    uint64_t enabledChecks_;
+    uint8_t *ub_;
+    uint8_t *initialised_;  // one byte for each byte of ub_
+    Loc flags_[kPipes][kPipes][kEvents] = {};  // who set it; line 0 = not set
+};
+
+// The core that the calling thread simulates.
+extern thread_local Core *currentCore;
+inline Core &ThisCore() { return *currentCore; }
+
+}  // namespace sim

@@ -1,0 +1,226 @@
+// TPipe, TQue, TQueBind and TBuf: who owns which bytes of the Unified Buffer, and when.
+#pragma once
+
+#include "sim/sync.h"
+#include "sim/tensor.h"
+
+namespace sim {
+
+enum class BufferState : uint8_t { Free, Occupied, Enqueued, Dequeued };
+const char *BufferStateName(BufferState state);
+
+// One buffer of a queue.
+struct Buffer {
+    uint32_t address;
+    uint32_t bytes;
+    BufferState state;
+    const void *queue;
+    Loc allocated;
+};
+
+constexpr uint32_t kMaxBuffers = 64;
+
+// The buffers of one TPipe.
+class BufferTable {
+public:
+    // Takes `bytes`, rounded up to 32, from the top of what is used; returns the address.
+    uint32_t Take(uint32_t bytes, const char *api, Loc loc);
+    Buffer *Add(const void *queue, uint32_t bytes, Loc loc);
+    void CountTBuf(Loc loc);
+    void Reset(Loc loc);
+    void LeaksAtExit(Loc loc) const;
+    uint32_t Used() const { return used_; }
+
+private:
+    void Count(Loc loc);
+
+    Buffer buffers_[kMaxBuffers] = {};
+    uint32_t queued_ = 0;
+    uint32_t count_ = 0;
+    uint32_t used_ = 0;
+};
+
+// What of UB a kernel may use; the compiler keeps the top 8 KB of it on 2201 (the 248 KB that the
+// platform reports for 3510 are already without them).
+uint64_t UsableUbBytes();
+
+// Type-independent part of a queue: a ring of buffers and the order in which they were enqueued.
+class QueueState {
+public:
+    void Init(BufferTable &table, uint32_t number, uint32_t bytes, Loc loc);
+    Buffer *Alloc(Loc loc);
+    void EnQue(void *buffer, Loc loc);
+    Buffer *DeQue(Loc loc);
+    void Free(void *buffer, Loc loc);
+    bool HasIdle() const;
+    uint32_t Enqueued() const { return enqueued_; }
+
+private:
+    Buffer *Own(void *buffer, const char *api, Loc loc) const;
+
+    static constexpr uint32_t kMax = 64;
+    Buffer *buffers_[kMax] = {};
+    uint32_t number_ = 0;
+    Buffer *order_[kMax] = {};
+    uint32_t head_ = 0;
+    uint32_t enqueued_ = 0;
+};
+
+}  // namespace sim
+
+namespace AscendC {
+
+template <TPosition position>
+class TBuf;
+template <TPosition source, TPosition destination, int32_t depth, auto mask>
+class TQueBind;
+
+class TPipe {
+public:
+    explicit TPipe(sim::Loc loc = sim::Loc::Here());
+    TPipe(const TPipe &) = delete;
+    TPipe &operator=(const TPipe &) = delete;
+    ~TPipe() noexcept(false);
+
+    void Init(sim::Loc loc = sim::Loc::Here());
+    template <TPosition source, TPosition destination, int32_t depth, auto mask>
+    bool InitBuffer(TQueBind<source, destination, depth, mask> &queue, uint8_t number,
+                    uint32_t bytes, sim::Loc loc = sim::Loc::Here()) {
+        queue.state_.Init(table_, number, bytes, loc);
+        return true;
+    }
+    template <TPosition position>
+    bool InitBuffer(TBuf<position> &buffer, uint32_t bytes, sim::Loc loc = sim::Loc::Here()) {
+        table_.CountTBuf(loc);
+        buffer.address_ = table_.Take(bytes, "InitBuffer", loc);
+        buffer.bytes_ = (bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE;
+        return true;
+    }
+    void Reset(sim::Loc loc = sim::Loc::Here()) { table_.Reset(loc); }
+    void Destroy(sim::Loc loc = sim::Loc::Here());
+
+    // An id that is not reserved: good until the next call that takes one.
+    template <HardEvent event>
+    int8_t FetchEventID(sim::Loc loc = sim::Loc::Here()) {
+        return FindEvent(static_cast<int>(event), "FetchEventID", loc);
+    }
+    int8_t FetchEventID(HardEvent event, sim::Loc loc = sim::Loc::Here()) {
+        return FindEvent(static_cast<int>(event), "FetchEventID", loc);
+    }
+    template <HardEvent event>
+    int8_t AllocEventID(sim::Loc loc = sim::Loc::Here()) {
+        const int8_t id = FindEvent(static_cast<int>(event), "AllocEventID", loc);
+        reserved_[static_cast<int>(event)] |= static_cast<uint8_t>(1U << id);
+        return id;
+    }
+    template <HardEvent event>
+    void ReleaseEventID(int8_t id, sim::Loc loc = sim::Loc::Here()) {
+        uint8_t &reserved = reserved_[static_cast<int>(event)];
+        if ((reserved >> id & 1) == 0) {
+            sim::ThisCore().Fail(sim::Check::EventPair, "ReleaseEventID", loc,
+                                 "event id %d was not reserved by AllocEventID", id);
+        }
+        reserved &= static_cast<uint8_t>(~(1U << id));
+    }
+
+private:
+    int8_t FindEvent(int event, const char *api, sim::Loc loc) const;
+
+    sim::BufferTable table_;
+    uint8_t reserved_[32] = {};
+    sim::Loc created_;
+};
+
+inline TPipe *GetTPipePtr() { return static_cast<TPipe *>(sim::ThisCore().pipe); }
+
+// A queue of buffers between two positions. EnQue and DeQue order the pipes on both sides.
+template <TPosition source, TPosition destination, int32_t depth, auto mask = 0>
+class TQueBind {
+public:
+    template <typename T>
+    LocalTensor<T> AllocTensor(sim::Loc loc = sim::Loc::Here()) {
+        return Tensor<T>(state_.Alloc(loc));
+    }
+    template <typename T>
+    void AllocTensor(LocalTensor<T> &tensor, sim::Loc loc = sim::Loc::Here()) {
+        tensor = AllocTensor<T>(loc);
+    }
+    template <typename T>
+    bool EnQue(const LocalTensor<T> &tensor, sim::Loc loc = sim::Loc::Here()) {
+        state_.EnQue(tensor.BufferState(), loc);
+        return true;
+    }
+    template <TPosition, TPosition, typename T>
+    bool EnQue(const LocalTensor<T> &tensor, sim::Loc loc = sim::Loc::Here()) {
+        return EnQue(tensor, loc);
+    }
+    template <typename T>
+    LocalTensor<T> DeQue(sim::Loc loc = sim::Loc::Here()) {
+        return Tensor<T>(state_.DeQue(loc));
+    }
+    template <TPosition, TPosition, typename T>
+    LocalTensor<T> DeQue(sim::Loc loc = sim::Loc::Here()) {
+        return DeQue<T>(loc);
+    }
+    template <typename T>
+    void DeQue(LocalTensor<T> &tensor, sim::Loc loc = sim::Loc::Here()) {
+        tensor = DeQue<T>(loc);
+    }
+    template <typename T>
+    void FreeTensor(LocalTensor<T> &tensor, sim::Loc loc = sim::Loc::Here()) {
+        state_.Free(tensor.BufferState(), loc);
+    }
+    bool VacantInQue() const { return state_.HasIdle(); }
+    bool HasIdleBuffer() const { return state_.HasIdle(); }
+    bool HasTensorInQue() const { return state_.Enqueued() > 0; }
+    int32_t GetTensorCountInQue() const { return static_cast<int32_t>(state_.Enqueued()); }
+    void FreeAllEvent() {}
+
+private:
+    friend class TPipe;
+    template <typename T>
+    static LocalTensor<T> Tensor(sim::Buffer *buffer) {
+        LocalTensor<T> out(source, buffer->address, buffer->bytes, buffer->address + buffer->bytes);
+        out.SetBufferState(buffer);
+        return out;
+    }
+
+    sim::QueueState state_;
+};
+
+template <TPosition position, int32_t depth, auto mask = 0>
+class TQue : public TQueBind<position == TPosition::VECOUT ? TPosition::VECOUT : position,
+                             position == TPosition::VECOUT ? TPosition::GM : TPosition::VECCALC,
+                             depth, mask> {};
+
+// Memory without a queue: the kernel orders the pipes itself.
+template <TPosition position = TPosition::VECCALC>
+class TBuf {
+public:
+    template <typename T>
+    LocalTensor<T> Get() const {
+        return LocalTensor<T>(position, address_, bytes_, address_ + bytes_);
+    }
+    template <typename T>
+    LocalTensor<T> Get(uint32_t elements) const {
+        return GetWithOffset<T>(elements, 0);
+    }
+    template <typename T>
+    LocalTensor<T> GetWithOffset(uint32_t elements, uint32_t offsetBytes,
+                                 sim::Loc loc = sim::Loc::Here()) const {
+        const auto bytes = static_cast<uint32_t>(elements * sizeof(T));
+        if (offsetBytes + uint64_t{bytes} > bytes_) {
+            sim::ThisCore().Fail(sim::Check::UbExtent, "TBuf::Get", loc,
+                                 "bytes [%u, %u) of a buffer of %u bytes", offsetBytes,
+                                 offsetBytes + bytes, bytes_);
+        }
+        return LocalTensor<T>(position, address_ + offsetBytes, bytes, address_ + bytes_);
+    }
+
+private:
+    friend class TPipe;
+    uint32_t address_ = 0;
+    uint32_t bytes_ = 0;
+};
+
+}  // namespace AscendC
