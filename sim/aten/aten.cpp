@@ -1,7 +1,9 @@
-// torch's operators on the simulated device: each runs as torch's own CPU kernel over the same memory.
+// torch's operators on the simulated device: each runs as torch's own CPU kernel over the same
+// memory.
 //
-// torch_npu registers kernels for most of them, which end in CANN's operator libraries. This library
-// registers others over those. What only allocates, views or describes memory stays torch_npu's.
+// torch_npu registers kernels for most of them, which end in CANN's operator libraries. This
+// library registers others over those. What only allocates, views or describes memory stays
+// torch_npu's.
 #include <ATen/Context.h>
 #include <ATen/core/Generator.h>
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -79,7 +81,8 @@ private:
             for (size_t i = 0; i < arguments.size(); ++i) {
                 if (IsGenerator(*arguments[i].type()) && call.device_) {
                     IValue &value = (*stack)[first + i];
-                    value = IValue(Derive(value.isNone() ? Default(*call.device_) : value.toGenerator()));
+                    value = IValue(
+                        Derive(value.isNone() ? Default(*call.device_) : value.toGenerator()));
                     taken = true;
                 }
             }
@@ -145,9 +148,10 @@ private:
         for (size_t i = first; i < stack.size(); ++i) {
             ForEachTensor(stack[i], see);
         }
-        TORCH_CHECK(!(cpu && device_) || MixesDevices(),
-                    "Expected all tensors to be on the same device, but found at least two devices, ",
-                    *device_, " and cpu!");
+        TORCH_CHECK(
+            !(cpu && device_) || MixesDevices(),
+            "Expected all tensors to be on the same device, but found at least two devices, ",
+            *device_, " and cpu!");
         for (size_t i = first; i < stack.size() && !device_; ++i) {
             if (stack[i].isDevice() && stack[i].toDevice().type() == c10::DeviceType::PrivateUse1) {
                 device_ = stack[i].toDevice();
@@ -162,11 +166,18 @@ private:
     // Operators that take tensors of several devices, on real devices too.
     bool MixesDevices() const {
         const std::string &name = op_.schema().name();
-        static const auto *names = new std::unordered_set<std::string>{
-            "aten::copy_", "aten::_copy_from", "aten::_copy_from_and_resize", "aten::index",
-            "aten::index_put", "aten::index_put_", "aten::_index_put_impl_",
-            "aten::_pack_padded_sequence", "aten::set_", "aten::_unsafe_index",
-            "aten::_unsafe_index_put"};
+        static const auto *names =
+            new std::unordered_set<std::string>{"aten::copy_",
+                                                "aten::_copy_from",
+                                                "aten::_copy_from_and_resize",
+                                                "aten::index",
+                                                "aten::index_put",
+                                                "aten::index_put_",
+                                                "aten::_index_put_impl_",
+                                                "aten::_pack_padded_sequence",
+                                                "aten::set_",
+                                                "aten::_unsafe_index",
+                                                "aten::_unsafe_index_put"};
         return names->count(name) != 0;
     }
 
@@ -211,8 +222,8 @@ private:
         return value;
     }
 
-    // A CPU tensor over the memory of an NPU tensor. One storage for one storage, so that the kernel
-    // sees which arguments overlap.
+    // A CPU tensor over the memory of an NPU tensor. One storage for one storage, so that the
+    // kernel sees which arguments overlap.
     at::Tensor Wrap(const at::Tensor &npu) {
         if (!npu.defined() || npu.device().type() != c10::DeviceType::PrivateUse1) {
             return npu;
@@ -231,7 +242,8 @@ private:
         auto found = storages_.find(impl);
         if (found == storages_.end()) {
             c10::Storage storage(c10::Storage::use_byte_size_t(), impl->nbytes(),
-                                 c10::DataPtr(impl->mutable_data(), at::kCPU), c10::GetCPUAllocator(),
+                                 c10::DataPtr(impl->mutable_data(), at::kCPU),
+                                 c10::GetCPUAllocator(),
                                  /*resizable=*/true);
             found = storages_.emplace(impl, std::move(storage)).first;
         }
@@ -239,24 +251,33 @@ private:
             c10::Storage(found->second), c10::DispatchKeySet(DispatchKey::CPU), npu.dtype());
         c10::TensorImpl *raw = cpu.unsafeGetTensorImpl();
         raw->set_sizes_and_strides(npu.sizes(), npu.strides(), npu.storage_offset());
-        raw->set_wrapped_number(npu.unsafeGetTensorImpl()->is_wrapped_number());
+        KeepWrappedNumber(npu, cpu);
         cpu._set_conj(npu.is_conj());
         cpu._set_neg(npu.is_neg());
         arguments_.push_back({npu, cpu, npu.sizes().vec(), npu.strides().vec()});
         return cpu;
     }
 
+    // A Python number, whose dtype yields to those of tensors.
+    static void KeepWrappedNumber(const at::Tensor &from, const at::Tensor &to) {
+        if (from.unsafeGetTensorImpl()->is_wrapped_number()) {
+            to.unsafeGetTensorImpl()->set_wrapped_number(true);
+        }
+    }
+
     // Arguments that the kernel resized (out=) get the same shape and data on the device.
     void AdoptResizes() {
         for (const Argument &argument : arguments_) {
-            if (argument.cpu.sizes() == argument.sizes && argument.cpu.strides() == argument.strides) {
+            if (argument.cpu.sizes() == argument.sizes &&
+                argument.cpu.strides() == argument.strides) {
                 continue;
             }
             argument.npu.resize_(argument.cpu.sizes());
             if (argument.npu.strides() != argument.cpu.strides()) {
                 const size_t needed = argument.cpu.storage().nbytes();
                 if (argument.npu.storage().nbytes() < needed) {
-                    argument.npu.resize_({static_cast<int64_t>(needed / argument.npu.element_size())});
+                    argument.npu.resize_(
+                        {static_cast<int64_t>(needed / argument.npu.element_size())});
                 }
                 argument.npu.as_strided_(argument.cpu.sizes(), argument.cpu.strides());
             }
@@ -267,7 +288,8 @@ private:
     static void CopyBytes(const at::Tensor &npu, const at::Tensor &cpu) {
         const size_t item = cpu.element_size();
         const size_t offset = static_cast<size_t>(cpu.storage_offset()) * item;
-        const size_t room = npu.storage().nbytes() - static_cast<size_t>(npu.storage_offset()) * item;
+        const size_t room =
+            npu.storage().nbytes() - static_cast<size_t>(npu.storage_offset()) * item;
         const size_t bytes = std::min(room, cpu.storage().nbytes() - offset);
         if (bytes != 0 && npu.numel() != 0) {
             std::memmove(npu.mutable_data_ptr(),
@@ -312,7 +334,7 @@ private:
         CopyBytes(npu, dense);
         npu._set_conj(dense.is_conj());
         npu._set_neg(dense.is_neg());
-        npu.unsafeGetTensorImpl()->set_wrapped_number(dense.unsafeGetTensorImpl()->is_wrapped_number());
+        KeepWrappedNumber(dense, npu);
         return npu;
     }
 
@@ -340,37 +362,80 @@ void Through(const OperatorHandle &op, c10::DispatchKeySet, Stack *stack) {
 
 void NotSimulated(const OperatorHandle &op, c10::DispatchKeySet, Stack *) {
     TORCH_CHECK_NOT_IMPLEMENTED(
-        false, op.schema().name(), " is an operator of CANN that the simulated NPU does not have. To give "
-        "it one: @torch.library.impl(\"", op.schema().name(), "\", \"CPU\")");
+        false, op.schema().name(),
+        " is an operator of CANN that the simulated NPU does not have. To give "
+        "it one: @torch.library.impl(\"",
+        op.schema().name(), "\", \"CPU\")");
 }
 
 // An operator of torch_npu for which somebody registered a CPU kernel.
 void NpuOperator(const OperatorHandle &op, c10::DispatchKeySet keys, Stack *stack) {
-    op.hasKernelForDispatchKey(DispatchKey::CPU) ? OnCpu(op, keys, stack) : NotSimulated(op, keys, stack);
+    op.hasKernelForDispatchKey(DispatchKey::CPU) ? OnCpu(op, keys, stack)
+                                                 : NotSimulated(op, keys, stack);
+}
+
+// Without cube units there is one memory format.
+void FormatCast(const OperatorHandle &op, c10::DispatchKeySet, Stack *stack) {
+    stack->resize(stack->size() - op.schema().arguments().size() + 1);
+}
+
+void DtypeCast(const OperatorHandle &op, c10::DispatchKeySet, Stack *stack) {
+    const size_t first = stack->size() - op.schema().arguments().size();
+    const at::Tensor out = (*stack)[first].toTensor().to((*stack)[first + 1].toScalarType());
+    stack->resize(first);
+    stack->emplace_back(out);
 }
 
 // --- registration -----------------------------------------------------------------------------
 
 // They only allocate, view or describe memory, for which torch_npu needs no CANN operator.
 bool StaysWithTorchNpu(const std::string &name) {
-    static const auto *names = new std::unordered_set<std::string>{
-        "aten::empty", "aten::empty_strided", "aten::empty_with_format", "aten::as_strided",
-        "aten::view", "aten::_reshape_alias", "aten::unfold", "aten::view_as_real",
-        "aten::view_as_complex", "aten::resize_", "aten::set_", "aten::is_set_to",
-        "aten::record_stream", "aten::is_pinned", "aten::_pin_memory", "aten::pin_memory",
-        "aten::_has_compatible_shallow_copy_type", "aten::lift", "aten::lift_fresh", "aten::alias",
-        "aten::new_empty_strided", "aten::empty_like", "aten::new_empty", "aten::detach",
-        "npu::empty_with_format", "npu::unsafe_empty_with_format", "npu::get_storage_size",
-        "npu::npu_change_data_ptr", "npu::get_npu_format", "npu::_npu_storage_resize",
-        "npu::npu_format_cast_", "npu::copy_memory_", "npu::empty_with_swapped_memory"};
+    static const auto *names =
+        new std::unordered_set<std::string>{"aten::empty",
+                                            "aten::empty_strided",
+                                            "aten::empty_with_format",
+                                            "aten::as_strided",
+                                            "aten::view",
+                                            "aten::_reshape_alias",
+                                            "aten::unfold",
+                                            "aten::view_as_real",
+                                            "aten::view_as_complex",
+                                            "aten::resize_",
+                                            "aten::set_",
+                                            "aten::is_set_to",
+                                            "aten::record_stream",
+                                            "aten::is_pinned",
+                                            "aten::_pin_memory",
+                                            "aten::pin_memory",
+                                            "aten::_has_compatible_shallow_copy_type",
+                                            "aten::lift",
+                                            "aten::lift_fresh",
+                                            "aten::alias",
+                                            "aten::new_empty_strided",
+                                            "aten::empty_like",
+                                            "aten::new_empty",
+                                            "aten::detach",
+                                            "npu::empty_with_format",
+                                            "npu::unsafe_empty_with_format",
+                                            "npu::get_storage_size",
+                                            "npu::npu_change_data_ptr",
+                                            "npu::get_npu_format",
+                                            "npu::_npu_storage_resize",
+                                            "npu::npu_format_cast_",
+                                            "npu::copy_memory_",
+                                            "npu::empty_with_swapped_memory"};
     return names->count(name) != 0;
 }
 
 // Their composite body takes another path on each device.
 bool HasCpuBody(const std::string &name) {
-    static const auto *names = new std::unordered_set<std::string>{
-        "aten::copy_", "aten::convolution", "aten::_convolution", "aten::convolution_overrideable",
-        "aten::convolution_backward", "aten::convolution_backward_overrideable"};
+    static const auto *names =
+        new std::unordered_set<std::string>{"aten::copy_",
+                                            "aten::convolution",
+                                            "aten::_convolution",
+                                            "aten::convolution_overrideable",
+                                            "aten::convolution_backward",
+                                            "aten::convolution_backward_overrideable"};
     return names->count(name) != 0;
 }
 
@@ -382,7 +447,8 @@ bool IsUsers(const OperatorHandle &op) {
         return false;
     }
     const std::string where = state.substr(line, state.find('\n', line + 1) - line);
-    return where.find("torch_npu") == std::string::npos && where.find("op-plugin") == std::string::npos &&
+    return where.find("torch_npu") == std::string::npos &&
+           where.find("op-plugin") == std::string::npos &&
            where.find("op_plugin") == std::string::npos;
 }
 
@@ -404,7 +470,11 @@ public:
         const bool theirs = op.hasKernelForDispatchKey(kNpu);
         const bool theirAutograd = op.hasKernelForDispatchKey(kAutogradNpu);
         if (name.rfind("npu::", 0) == 0) {
-            if (theirs) {
+            if (name == "npu::npu_format_cast") {
+                Put(op, kNpu, K::makeFromBoxedFunction<&FormatCast>());
+            } else if (name == "npu::npu_dtype_cast" || name == "npu::_npu_dtype_cast") {
+                Put(op, kNpu, K::makeFromBoxedFunction<&DtypeCast>());
+            } else if (theirs) {
                 Put(op, kNpu, K::makeFromBoxedFunction<&NpuOperator>());
             }
             return;
@@ -413,10 +483,12 @@ public:
             return;
         }
         if (op.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd)) {
-            for (const auto &[key, has] : {std::pair{kNpu, theirs}, {kAutogradNpu, theirAutograd}}) {
+            for (const auto &[key, has] :
+                 {std::pair{kNpu, theirs}, {kAutogradNpu, theirAutograd}}) {
                 if (has || theirs || theirAutograd) {
                     Put(op, key,
-                        K::makeFromBoxedFunction<&Through<DispatchKey::CompositeImplicitAutograd>>());
+                        K::makeFromBoxedFunction<
+                            &Through<DispatchKey::CompositeImplicitAutograd>>());
                 }
             }
             return;
@@ -428,7 +500,8 @@ public:
                 Put(op, kNpu,
                     K::makeFromBoxedFunction<&Through<DispatchKey::CompositeExplicitAutograd>>());
             }
-        } else if (op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutogradNonFunctional)) {
+        } else if (op.hasKernelForDispatchKey(
+                       DispatchKey::CompositeExplicitAutogradNonFunctional)) {
             if (theirs) {
                 Put(op, kNpu,
                     K::makeFromBoxedFunction<
@@ -446,7 +519,8 @@ public:
 // Runs when aclInit loads this library, which the first use of the device does.
 const bool registered = [] {
     struct Silent : c10::WarningHandler {
-        void process(const c10::Warning &) override {}  // "overriding a previously registered kernel"
+        void process(const c10::Warning &) override {
+        }  // "overriding a previously registered kernel"
     } silent;
     const c10::WarningUtils::WarningHandlerGuard guard(&silent);
     Registrar registrar;

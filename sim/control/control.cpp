@@ -1,6 +1,8 @@
 // Python's access to the simulator: amct_ops._sim._control.
 #include <pybind11/pybind11.h>
 
+#include <string>
+
 #include "sim_runtime.h"
 
 namespace py = pybind11;
@@ -27,5 +29,6 @@ py::dict Profile() {
 
 PYBIND11_MODULE(_control, module) {
     module.doc() = "Control of the simulated NPU";
-    module.def("profile", &Profile, "What the simulated SOC is: name, npu_arch, cores, sizes, clock.");
+    module.def("profile", &Profile,
+               "What the simulated SOC is: name, npu_arch, cores, sizes, clock.");
 }

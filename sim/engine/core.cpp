@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "launch.h"
+#include "sim/cast.h"
 #include "sim_runtime.h"
 
 namespace sim {
@@ -18,13 +19,19 @@ const char *PipeName(Pipe pipe) {
 }
 
 const char *CheckName(Check check) {
-    static const char *const names[] = {
-        "ub-extent",  "ub-align", "gm-extent", "uninit-read", "queue-state", "queue-leak",
-        "event-pair", "mask",     "repeat",    "overlap",     "dma-params",  "cast-mode",
-        "gather-offset", "sync",  "launch",    "assert"};
+    static const char *const names[] = {"ub-extent",   "ub-align",   "gm-extent",  "uninit-read",
+                                        "queue-state", "queue-leak", "event-pair", "mask",
+                                        "repeat",      "dma-params", "cast-mode",  "gather-offset",
+                                        "sync",        "launch",     "assert"};
     static_assert(sizeof(names) / sizeof(*names) == static_cast<size_t>(Check::kCount),
                   "one name for each check");
     return names[static_cast<int>(check)];
+}
+
+const char *RoundModeName(RoundMode mode) {
+    static const char *const names[] = {"CAST_NONE",  "CAST_RINT",  "CAST_FLOOR", "CAST_CEIL",
+                                        "CAST_ROUND", "CAST_TRUNC", "CAST_ODD",   "CAST_HYBRID"};
+    return names[static_cast<int>(mode)];
 }
 
 namespace {
@@ -96,7 +103,9 @@ void Core::ReadUb(uint32_t offset, uint64_t bytes, const char *api, Loc loc) {
     }
 }
 
-void Core::WriteUb(uint32_t offset, uint64_t bytes) { std::memset(initialised_ + offset, 1, bytes); }
+void Core::WriteUb(uint32_t offset, uint64_t bytes) {
+    std::memset(initialised_ + offset, 1, bytes);
+}
 
 void Core::ForgetUb(uint32_t offset, uint64_t bytes) {
     std::memset(initialised_ + offset, 0, bytes);
@@ -108,8 +117,8 @@ void Core::TouchGm(const void *address, uint64_t bytes, const char *api, Loc loc
     }
     SimAllocation allocation{};
     if (simFindAllocation(address, &allocation) != 0) {
-        const auto offset = static_cast<const uint8_t *>(address) -
-                            static_cast<const uint8_t *>(allocation.base);
+        const auto offset =
+            static_cast<const uint8_t *>(address) - static_cast<const uint8_t *>(allocation.base);
         Fail(Check::GmExtent, api, loc,
              "accesses bytes [%lld, %lld) of a device allocation of %llu bytes",
              static_cast<long long>(offset), static_cast<long long>(offset + bytes),

@@ -202,7 +202,8 @@ void Launch_::SyncAll(Core &core, const char *api, Loc loc) {
     static_cast<void>(core);
     if (++arrived_ < blocks) {
         char text[256];
-        std::snprintf(text, sizeof(text), "the other blocks at %s:%d (%s)", loc.file, loc.line, api);
+        std::snprintf(text, sizeof(text), "the other blocks at %s:%d (%s)", loc.file, loc.line,
+                      api);
         Block(text);
         return;
     }
@@ -216,14 +217,17 @@ void Launch_::SyncAll(Core &core, const char *api, Loc loc) {
 
 void Launch_::CrossSet(Core &core, int32_t id, const char *api, Loc loc) {
     if (id < 0 || id >= kCrossFlags) {
-        core.Fail(Check::EventPair, api, loc, "flag id %d, allowed are 0 to %d", id, kCrossFlags - 1);
+        core.Fail(Check::EventPair, api, loc, "flag id %d, allowed are 0 to %d", id,
+                  kCrossFlags - 1);
         return;
     }
     for (uint32_t block = 0; block < blocks; ++block) {
         int &flag = crossFlags_[static_cast<size_t>(block) * kCrossFlags + id];
         if (++flag > kCrossFlagLimit) {
-            core.Fail(Check::EventPair, api, loc, "flag %d of block %u was set %d times without a "
-                      "wait, its counter holds %d", id, block, flag, kCrossFlagLimit);
+            core.Fail(Check::EventPair, api, loc,
+                      "flag %d of block %u was set %d times without a "
+                      "wait, its counter holds %d",
+                      id, block, flag, kCrossFlagLimit);
         }
         const std::string name = "flag " + std::to_string(id) + " ";
         if (fibers_[block].waitsFor.rfind(name, 0) == 0) {
@@ -234,7 +238,8 @@ void Launch_::CrossSet(Core &core, int32_t id, const char *api, Loc loc) {
 
 void Launch_::CrossWait(Core &core, int32_t id, const char *api, Loc loc) {
     if (id < 0 || id >= kCrossFlags) {
-        core.Fail(Check::EventPair, api, loc, "flag id %d, allowed are 0 to %d", id, kCrossFlags - 1);
+        core.Fail(Check::EventPair, api, loc, "flag id %d, allowed are 0 to %d", id,
+                  kCrossFlags - 1);
         return;
     }
     int &flag = crossFlags_[static_cast<size_t>(core.Block()) * kCrossFlags + id];

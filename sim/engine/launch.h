@@ -50,9 +50,9 @@ private:
     Fiber *running_ = nullptr;
     ucontext_t scheduler_{};
     std::string failure_;
-    uint32_t arrived_ = 0;                 // at SyncAll
-    std::vector<int> crossFlags_;          // by block and id
-    SimAllocation lastAllocation_{};       // nearly all accesses hit the one before
+    uint32_t arrived_ = 0;            // at SyncAll
+    std::vector<int> crossFlags_;     // by block and id
+    SimAllocation lastAllocation_{};  // nearly all accesses hit the one before
 };
 
 }  // namespace sim

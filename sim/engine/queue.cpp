@@ -34,8 +34,8 @@ uint32_t BufferTable::Take(uint32_t bytes, const char *api, Loc loc) {
 
 void BufferTable::Count(Loc loc) {
     if (++count_ > kMaxBuffers) {
-        ThisCore().Fail(Check::QueueState, "InitBuffer", loc, "buffer number %u of a TPipe, allowed are %u",
-                        count_, kMaxBuffers);
+        ThisCore().Fail(Check::QueueState, "InitBuffer", loc,
+                        "buffer number %u of a TPipe, allowed are %u", count_, kMaxBuffers);
     }
 }
 
@@ -63,17 +63,18 @@ void BufferTable::LeaksAtExit(Loc loc) const {
     for (uint32_t i = 0; i < queued_; ++i) {
         const Buffer &buffer = buffers_[i];
         if (buffer.state != BufferState::Free) {
-            ThisCore().Fail(Check::QueueLeak, "TPipe", loc,
-                            "a tensor allocated at %s:%d is still %s at the end, it needs FreeTensor",
-                            buffer.allocated.file, buffer.allocated.line,
-                            BufferStateName(buffer.state));
+            ThisCore().Fail(
+                Check::QueueLeak, "TPipe", loc,
+                "a tensor allocated at %s:%d is still %s at the end, it needs FreeTensor",
+                buffer.allocated.file, buffer.allocated.line, BufferStateName(buffer.state));
         }
     }
 }
 
 void QueueState::Init(BufferTable &table, uint32_t number, uint32_t bytes, Loc loc) {
     if (number == 0 || bytes == 0) {
-        ThisCore().Fail(Check::QueueState, "InitBuffer", loc, "%u buffers of %u bytes", number, bytes);
+        ThisCore().Fail(Check::QueueState, "InitBuffer", loc, "%u buffers of %u bytes", number,
+                        bytes);
     }
     number_ = 0;
     head_ = 0;
@@ -188,7 +189,8 @@ int8_t TPipe::FindEvent(int event, const char *api, sim::Loc loc) const {
             return id;
         }
     }
-    sim::ThisCore().Fail(sim::Check::EventPair, api, loc, "all %d event ids are reserved", sim::kEvents);
+    sim::ThisCore().Fail(sim::Check::EventPair, api, loc, "all %d event ids are reserved",
+                         sim::kEvents);
     return 0;
 }
 

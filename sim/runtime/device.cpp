@@ -35,8 +35,9 @@ bool Matches(const std::string &row, const std::string &name) {
     const bool prefix = row.back() == '*';
     const size_t length = prefix ? row.size() - 1 : row.size();
     return (prefix ? name.size() > length : name.size() == length) &&
-           std::equal(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(length), name.begin(),
-                      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+           std::equal(
+               row.begin(), row.begin() + static_cast<std::ptrdiff_t>(length), name.begin(),
+               [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
 }
 
 struct Simulated {
@@ -112,10 +113,11 @@ aclError LoadAten() {
     const std::string here = self.dli_fname;
     const std::string path = here.substr(0, here.rfind('/') + 1) + "libsim_aten.so";
     if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
-        return Fail(ACL_ERROR_INTERNAL_ERROR,
-                    "torch's operators cannot be simulated, this torch is not the one that the wheel "
-                    "was built for: %s",
-                    dlerror());
+        return Fail(
+            ACL_ERROR_INTERNAL_ERROR,
+            "torch's operators cannot be simulated, this torch is not the one that the wheel "
+            "was built for: %s",
+            dlerror());
     }
     return ACL_SUCCESS;
 }
@@ -209,7 +211,8 @@ aclError aclrtSetDevice(int32_t device) {
 
 aclError aclrtGetDevice(int32_t *device) {
     if (sim::currentDevice < 0) {
-        return Fail(ACL_ERROR_RT_CONTEXT_NULL, "the thread has no device: aclrtSetDevice comes first");
+        return Fail(ACL_ERROR_RT_CONTEXT_NULL,
+                    "the thread has no device: aclrtSetDevice comes first");
     }
     *device = sim::currentDevice;
     return ACL_SUCCESS;
@@ -258,10 +261,17 @@ aclError aclGetDeviceCapability(uint32_t device, aclDeviceInfo info, int64_t *va
     }
     const SimSocProfile &profile = TheSoc().profile;
     switch (info) {
-        case ACL_DEVICE_INFO_AI_CORE_NUM: *value = profile.aicCores; break;
-        case ACL_DEVICE_INFO_VECTOR_CORE_NUM: *value = profile.aivCores; break;
-        case ACL_DEVICE_INFO_L2_SIZE: *value = sim::kL2Bytes; break;
-        default: return Fail(ACL_ERROR_INVALID_PARAM, "aclGetDeviceCapability: no value %d", info);
+        case ACL_DEVICE_INFO_AI_CORE_NUM:
+            *value = profile.aicCores;
+            break;
+        case ACL_DEVICE_INFO_VECTOR_CORE_NUM:
+            *value = profile.aivCores;
+            break;
+        case ACL_DEVICE_INFO_L2_SIZE:
+            *value = sim::kL2Bytes;
+            break;
+        default:
+            return Fail(ACL_ERROR_INVALID_PARAM, "aclGetDeviceCapability: no value %d", info);
     }
     return ACL_SUCCESS;
 }
@@ -273,16 +283,33 @@ aclError aclrtGetDeviceInfo(uint32_t device, aclrtDevAttr attribute, int64_t *va
     const SimSocProfile &profile = TheSoc().profile;
     switch (static_cast<int>(attribute)) {
         case ACL_DEV_ATTR_AICORE_CORE_NUM:
-        case ACL_DEV_ATTR_CUBE_CORE_NUM: *value = profile.aicCores; break;
-        case ACL_DEV_ATTR_VECTOR_CORE_NUM: *value = profile.aivCores; break;
-        case ACL_DEV_ATTR_UBUF_PER_VECTOR_CORE: *value = static_cast<int64_t>(profile.ubBytes); break;
-        case ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE: *value = static_cast<int64_t>(profile.hbmBytes); break;
-        case ACL_DEV_ATTR_L2_CACHE_SIZE: *value = sim::kL2Bytes; break;
-        case ACL_DEV_ATTR_NPU_ARCH: *value = profile.npuArch; break;
-        case ACL_DEV_ATTR_PHY_CHIP_ID: *value = device; break;
-        case ACL_DEV_ATTR_IS_VIRTUAL: *value = 0; break;
+        case ACL_DEV_ATTR_CUBE_CORE_NUM:
+            *value = profile.aicCores;
+            break;
+        case ACL_DEV_ATTR_VECTOR_CORE_NUM:
+            *value = profile.aivCores;
+            break;
+        case ACL_DEV_ATTR_UBUF_PER_VECTOR_CORE:
+            *value = static_cast<int64_t>(profile.ubBytes);
+            break;
+        case ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE:
+            *value = static_cast<int64_t>(profile.hbmBytes);
+            break;
+        case ACL_DEV_ATTR_L2_CACHE_SIZE:
+            *value = sim::kL2Bytes;
+            break;
+        case ACL_DEV_ATTR_NPU_ARCH:
+            *value = profile.npuArch;
+            break;
+        case ACL_DEV_ATTR_PHY_CHIP_ID:
+            *value = device;
+            break;
+        case ACL_DEV_ATTR_IS_VIRTUAL:
+            *value = 0;
+            break;
         default:
-            return Fail(ACL_ERROR_API_NOT_SUPPORT, "aclrtGetDeviceInfo: attribute %d is not simulated",
+            return Fail(ACL_ERROR_API_NOT_SUPPORT,
+                        "aclrtGetDeviceInfo: attribute %d is not simulated",
                         static_cast<int>(attribute));
     }
     return ACL_SUCCESS;

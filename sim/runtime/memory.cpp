@@ -32,8 +32,9 @@ aclError Allocate(void **out, size_t size, int32_t device) {
     const uint64_t used = memory.used[device];
     if (device != kHost && (size > total || used > total - size)) {
         return Fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                    "Failed to allocate %zu bytes on device %d: %llu of %llu are in use", size, device,
-                    static_cast<unsigned long long>(used), static_cast<unsigned long long>(total));
+                    "Failed to allocate %zu bytes on device %d: %llu of %llu are in use", size,
+                    device, static_cast<unsigned long long>(used),
+                    static_cast<unsigned long long>(total));
     }
     void *address = nullptr;
     if (posix_memalign(&address, kAlignment, size) != 0) {
@@ -92,7 +93,8 @@ aclError CheckExtent(const void *address, size_t bytes, const char *what) {
 
 aclError CheckCopy(const void *dst, size_t room, const void *src, size_t count) {
     if (count > room) {
-        return Fail(ACL_ERROR_RT_PARAM_INVALID, "a copy of %zu bytes to a place of %zu", count, room);
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "a copy of %zu bytes to a place of %zu", count,
+                    room);
     }
     if (count != 0 && (dst == nullptr || src == nullptr)) {
         return Fail(ACL_ERROR_RT_PARAM_INVALID, "a copy from or to a null pointer");
@@ -209,7 +211,8 @@ aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t room, const void *src, 
 
 aclError aclrtMemset(void *address, size_t room, int32_t value, size_t count) {
     if (count > room) {
-        return Fail(ACL_ERROR_RT_PARAM_INVALID, "a fill of %zu bytes in a place of %zu", count, room);
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "a fill of %zu bytes in a place of %zu", count,
+                    room);
     }
     if (const aclError error = sim::CheckExtent(address, count, "a fill writes")) {
         return error;
@@ -221,7 +224,8 @@ aclError aclrtMemset(void *address, size_t room, int32_t value, size_t count) {
 aclError aclrtMemsetAsync(void *address, size_t room, int32_t value, size_t count,
                           aclrtStream stream) {
     if (count > room) {
-        return Fail(ACL_ERROR_RT_PARAM_INVALID, "a fill of %zu bytes in a place of %zu", count, room);
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "a fill of %zu bytes in a place of %zu", count,
+                    room);
     }
     if (const aclError error = sim::CheckExtent(address, count, "a fill writes")) {
         return error;

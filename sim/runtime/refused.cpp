@@ -1,5 +1,5 @@
-// Functions that torch_npu must find to be loaded, but whose work is not simulated. Each one says so
-// by name; descriptions of operators exist, since they are made before an operator is refused.
+// Functions that torch_npu must find to be loaded, but whose work is not simulated. Each one says
+// so by name; descriptions of operators exist, since they are made before an operator is refused.
 #include <chrono>
 #include <string>
 #include <vector>
@@ -39,11 +39,13 @@ SIM_REFUSE(aclrtMallocPhysical, aclrtDrvMemHandle *, size_t, const aclrtPhysical
 SIM_REFUSE(aclrtFreePhysical, aclrtDrvMemHandle)
 SIM_REFUSE(aclrtMapMem, void *, size_t, size_t, aclrtDrvMemHandle, uint64_t)
 SIM_REFUSE(aclrtUnmapMem, void *)
-SIM_REFUSE(aclrtMemExportToShareableHandle, aclrtDrvMemHandle, aclrtMemHandleType, uint64_t, uint64_t *)
+SIM_REFUSE(aclrtMemExportToShareableHandle, aclrtDrvMemHandle, aclrtMemHandleType, uint64_t,
+           uint64_t *)
 SIM_REFUSE(aclrtMemImportFromShareableHandle, uint64_t, int32_t, aclrtDrvMemHandle *)
 SIM_REFUSE(aclrtMemSetPidToShareableHandle, uint64_t, int32_t *, size_t)
 
-aclTensorDesc *aclCreateTensorDesc(aclDataType type, int count, const int64_t *dims, aclFormat format) {
+aclTensorDesc *aclCreateTensorDesc(aclDataType type, int count, const int64_t *dims,
+                                   aclFormat format) {
     return new aclTensorDesc{type, format, {dims, dims + count}, {}};
 }
 void aclDestroyTensorDesc(const aclTensorDesc *desc) { delete desc; }
@@ -68,7 +70,9 @@ aclError aclSetTensorShape(aclTensorDesc *desc, int count, const int64_t *dims) 
 }
 aclError aclSetTensorPlaceMent(aclTensorDesc *, aclMemType) { return ACL_SUCCESS; }
 
-aclDataBuffer *aclCreateDataBuffer(void *data, size_t size) { return new aclDataBuffer{data, size}; }
+aclDataBuffer *aclCreateDataBuffer(void *data, size_t size) {
+    return new aclDataBuffer{data, size};
+}
 aclError aclDestroyDataBuffer(const aclDataBuffer *buffer) {
     delete buffer;
     return ACL_SUCCESS;
@@ -96,27 +100,35 @@ aclError aclopCompileAndExecute(const char *type, int, const aclTensorDesc *cons
     return sim::Fail(ACL_ERROR_OP_NOT_FOUND, "CANN's operator %s is not simulated", type);
 }
 aclError aclopCompileAndExecuteV2(const char *type, int, aclTensorDesc *[], aclDataBuffer *[], int,
-                                  aclTensorDesc *[], aclDataBuffer *[], aclopAttr *, aclopEngineType,
-                                  aclopCompileType, const char *, aclrtStream) {
+                                  aclTensorDesc *[], aclDataBuffer *[], aclopAttr *,
+                                  aclopEngineType, aclopCompileType, const char *, aclrtStream) {
     return sim::Fail(ACL_ERROR_OP_NOT_FOUND, "CANN's operator %s is not simulated", type);
 }
 
 // The runtime's older interface, and the profiler's; torch_npu ships no header for them.
 #define SIM_EXPORT __attribute__((visibility("default")))
 constexpr int32_t kProfilerOff = -1;
-SIM_EXPORT int32_t rtDevBinaryRegister(const void *, void **) { return sim::Refuse("rtDevBinaryRegister"); }
+SIM_EXPORT int32_t rtDevBinaryRegister(const void *, void **) {
+    return sim::Refuse("rtDevBinaryRegister");
+}
 SIM_EXPORT int32_t rtFunctionRegister(void *, const void *, const char *, const void *, uint32_t) {
     return sim::Refuse("rtFunctionRegister");
 }
 SIM_EXPORT int32_t rtKernelLaunch(const void *, uint32_t, void *, uint32_t, void *, void *) {
     return sim::Refuse("rtKernelLaunch");
 }
-SIM_EXPORT int32_t rtGetC2cCtrlAddr(uint64_t *, uint32_t *) { return sim::Refuse("rtGetC2cCtrlAddr"); }
+SIM_EXPORT int32_t rtGetC2cCtrlAddr(uint64_t *, uint32_t *) {
+    return sim::Refuse("rtGetC2cCtrlAddr");
+}
 // Never called back, since the profiler never starts.
 SIM_EXPORT int32_t MsprofRegisterCallback(uint32_t, void *) { return 0; }
 SIM_EXPORT int32_t MsprofReportApi(uint32_t, const void *) { return kProfilerOff; }
-SIM_EXPORT int32_t MsprofReportCompactInfo(uint32_t, const void *, uint32_t) { return kProfilerOff; }
-SIM_EXPORT int32_t MsprofReportAdditionalInfo(uint32_t, const void *, uint32_t) { return kProfilerOff; }
+SIM_EXPORT int32_t MsprofReportCompactInfo(uint32_t, const void *, uint32_t) {
+    return kProfilerOff;
+}
+SIM_EXPORT int32_t MsprofReportAdditionalInfo(uint32_t, const void *, uint32_t) {
+    return kProfilerOff;
+}
 SIM_EXPORT uint64_t MsprofGetHashId(const char *text, size_t length) {
     return std::hash<std::string>()({text, length});
 }

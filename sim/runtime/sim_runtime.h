@@ -12,19 +12,19 @@ extern "C" {
 
 // What one simulated SOC is. All simulated devices of a process have the same profile.
 typedef struct SimSocProfile {
-    const char *name;      // as npu-smi gives it, e.g. "Ascend910B3"
-    int32_t npuArch;       // 2201 | 3510
-    int32_t aicCores;      // cube cores
-    int32_t aivCores;      // vector cores
-    uint64_t ubBytes;      // Unified Buffer of one vector core, as GetCoreMemSize reports it
-    uint64_t hbmBytes;     // device memory
-    int32_t clockMhz;      // vector core clock
+    const char *name;   // as npu-smi gives it, e.g. "Ascend910B3"
+    int32_t npuArch;    // 2201 | 3510
+    int32_t aicCores;   // cube cores
+    int32_t aivCores;   // vector cores
+    uint64_t ubBytes;   // Unified Buffer of one vector core, as GetCoreMemSize reports it
+    uint64_t hbmBytes;  // device memory
+    int32_t clockMhz;   // vector core clock
 } SimSocProfile;
 
 // One live allocation of device memory.
 typedef struct SimAllocation {
     const void *base;
-    uint64_t bytes;        // exactly as requested
+    uint64_t bytes;  // exactly as requested
     int32_t device;
 } SimAllocation;
 

@@ -14,8 +14,8 @@ namespace {
 
 thread_local int32_t taskDevice = -1;
 
-// All streams. Leaked, like everything here that outlives main: torch_npu synchronises at exit while
-// other threads live.
+// All streams. Leaked, like everything here that outlives main: torch_npu synchronises at exit
+// while other threads live.
 struct Streams {
     std::mutex mutex;
     std::map<void *, Stream *> all;
@@ -47,11 +47,11 @@ Stream *NewStream(Streams &streams, int32_t device) {
 }  // namespace
 
 Blocking::Blocking() {
-    static const auto check =
-        reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
+    static const auto check = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
     static const auto initialized =
         reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "Py_IsInitialized"));
-    static const auto save = reinterpret_cast<void *(*)()>(dlsym(RTLD_DEFAULT, "PyEval_SaveThread"));
+    static const auto save =
+        reinterpret_cast<void *(*)()>(dlsym(RTLD_DEFAULT, "PyEval_SaveThread"));
     if (check != nullptr && save != nullptr && initialized() != 0 && check() == 1) {
         thread_ = save();
     }
@@ -219,7 +219,8 @@ aclError NewEvent(aclrtEvent *event) {
 aclError SynchronizeAll(int32_t timeoutMs) {
     const int32_t device = CurrentDevice();
     if (device < 0) {
-        return Fail(ACL_ERROR_RT_CONTEXT_NULL, "the thread has no device: aclrtSetDevice comes first");
+        return Fail(ACL_ERROR_RT_CONTEXT_NULL,
+                    "the thread has no device: aclrtSetDevice comes first");
     }
     std::vector<Stream *> streams;
     {
@@ -277,7 +278,9 @@ aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t, uint32_t) {
     return ACL_SUCCESS;
 }
 
-aclError aclrtCreateStream(aclrtStream *stream) { return aclrtCreateStreamWithConfig(stream, 0, 0); }
+aclError aclrtCreateStream(aclrtStream *stream) {
+    return aclrtCreateStreamWithConfig(stream, 0, 0);
+}
 
 aclError aclrtDestroyStream(aclrtStream handle) {
     Stream *stream = FindStream(handle);
@@ -459,7 +462,8 @@ aclError aclrtEventElapsedTime(float *milliseconds, aclrtEvent start, aclrtEvent
         error = aclrtEventGetTimestamp(end, &to);
     }
     if (error == ACL_SUCCESS) {
-        *milliseconds = static_cast<float>(static_cast<double>(to) - static_cast<double>(from)) / 1000.0F;
+        *milliseconds =
+            static_cast<float>(static_cast<double>(to) - static_cast<double>(from)) / 1000.0F;
     }
     return error;
 }

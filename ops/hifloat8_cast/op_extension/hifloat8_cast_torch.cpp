@@ -85,8 +85,8 @@ Work Divide(uint64_t elements, uint32_t fixedBytes) {
     const uint64_t least =
         kReservedBytes + fixedBytes + uint64_t{kGranule} * hifloat8_cast::kBytesPerElement;
     TORCH_CHECK(cores > 0 && ubBytes >= least, "hifloat8_cast: the platform reports ", cores,
-                " vector cores with ", ubBytes, " bytes of Unified Buffer, needed are at least 1 with ",
-                least);
+                " vector cores with ", ubBytes,
+                " bytes of Unified Buffer, needed are at least 1 with ", least);
 
     const uint64_t free = ubBytes - kReservedBytes - fixedBytes;
     const uint64_t tile =

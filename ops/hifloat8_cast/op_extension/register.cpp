@@ -7,16 +7,18 @@
 
 namespace {
 
-bool IsFloat16OrBFloat16(at::ScalarType dtype) { return dtype == at::kHalf || dtype == at::kBFloat16; }
+bool IsFloat16OrBFloat16(at::ScalarType dtype) {
+    return dtype == at::kHalf || dtype == at::kBFloat16;
+}
 
 void CheckEncode(const at::Tensor &x) {
-    TORCH_CHECK(IsFloat16OrBFloat16(x.scalar_type()), "encode_to_hifloat8: x has dtype ", x.scalar_type(),
-                ", allowed are float16 and bfloat16");
+    TORCH_CHECK(IsFloat16OrBFloat16(x.scalar_type()), "encode_to_hifloat8: x has dtype ",
+                x.scalar_type(), ", allowed are float16 and bfloat16");
 }
 
 at::ScalarType CheckDecode(const at::Tensor &x, std::optional<at::ScalarType> dtype) {
-    TORCH_CHECK(x.scalar_type() == at::kByte, "decode_from_hifloat8: x has dtype ",
-                x.scalar_type(), ", allowed is uint8 (HiFloat8 codes)");
+    TORCH_CHECK(x.scalar_type() == at::kByte, "decode_from_hifloat8: x has dtype ", x.scalar_type(),
+                ", allowed is uint8 (HiFloat8 codes)");
     const at::ScalarType result = dtype.value_or(at::kBFloat16);
     TORCH_CHECK(IsFloat16OrBFloat16(result), "decode_from_hifloat8: dtype is ", result,
                 ", allowed are float16 and bfloat16");

@@ -38,15 +38,15 @@ constexpr bool kShiftable = kOneOf<T, int16_t, uint16_t, int32_t, uint32_t>;
 #endif
 
 // What one lane computes. Integers wrap, as in the mode that keeps Inf and NaN.
-#define SIM_LANE(name, expression)                                                           \
-    struct name {                                                                            \
-        template <typename T>                                                                \
-        T operator()(T a, T b) const {                                                       \
-            using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t, float>;         \
-            const auto x = static_cast<Wide>(a);                                             \
-            const auto y = static_cast<Wide>(b);                                             \
-            return static_cast<T>(expression);                                               \
-        }                                                                                    \
+#define SIM_LANE(name, expression)                                                   \
+    struct name {                                                                    \
+        template <typename T>                                                        \
+        T operator()(T a, T b) const {                                               \
+            using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t, float>; \
+            const auto x = static_cast<Wide>(a);                                     \
+            const auto y = static_cast<Wide>(b);                                     \
+            return static_cast<T>(expression);                                       \
+        }                                                                            \
     }
 SIM_LANE(AddLane, x + y);
 SIM_LANE(SubLane, x - y);
@@ -116,7 +116,8 @@ T ShiftLeftLane(T value, T amount) {
 template <typename T>
 T ShiftRightLane(T value, T amount) {
     constexpr uint64_t width = 8 * sizeof(T);
-    const uint64_t by = static_cast<uint64_t>(amount) >= width ? width - 1 : static_cast<uint64_t>(amount);
+    const uint64_t by =
+        static_cast<uint64_t>(amount) >= width ? width - 1 : static_cast<uint64_t>(amount);
     const T shifted = static_cast<T>(value >> by);
     return static_cast<uint64_t>(amount) >= width && !std::is_signed_v<T> ? T{0} : shifted;
 }
@@ -170,8 +171,7 @@ SIM_BINARY(Or, OrLane, kLogical)
     void Op(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalar, int32_t count, \
             sim::Loc loc = sim::Loc::Here()) {                                                    \
         static_assert(sim::types<T>, #Op ": this architecture does not support the type");        \
-        sim::CountForm(                                                                           \
-            #Op, loc, count, [s = scalar](T x) -> T { return expression; }, dst, src);            \
+        sim::CountForm(#Op, loc, count, [s = scalar](T x) -> T { return expression; }, dst, src); \
     }                                                                                             \
     template <typename T, bool isSetMask = true>                                                  \
     void Op(const LocalTensor<T> &dst, const LocalTensor<T> &src, const T &scalar, uint64_t mask, \
@@ -202,31 +202,31 @@ SIM_SCALAR(ShiftLeft, kShiftable, sim::ShiftLeftLane(x, s))
 SIM_SCALAR(ShiftRight, kShiftable, sim::ShiftRightLane(x, s))
 #undef SIM_SCALAR
 
-#define SIM_UNARY(Op, types, expression)                                                         \
-    template <typename T, bool isSetMask = true>                                                 \
-    void Op(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t count,                 \
-            sim::Loc loc = sim::Loc::Here()) {                                                   \
-        static_assert(sim::types<T>, #Op ": this architecture does not support the type");       \
-        sim::CountForm(                                                                          \
-            #Op, loc, count, [](T x) -> T { return static_cast<T>(expression); }, dst, src);     \
-    }                                                                                            \
-    template <typename T, bool isSetMask = true>                                                 \
-    void Op(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint64_t mask,                 \
-            uint8_t repeatTime, const UnaryRepeatParams &p, sim::Loc loc = sim::Loc::Here()) {   \
-        static_assert(sim::types<T>, #Op ": this architecture does not support the type");       \
-        sim::MaskForm<isSetMask>(                                                                \
-            #Op, loc, mask, repeatTime, [](T x) -> T { return static_cast<T>(expression); },     \
-            sim::Operand<T>{dst, p.dstBlkStride, p.dstRepStride, true},                          \
-            sim::Operand<T>{src, p.srcBlkStride, p.srcRepStride, false});                        \
-    }                                                                                            \
-    template <typename T, bool isSetMask = true>                                                 \
-    void Op(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint64_t mask[],         \
-            uint8_t repeatTime, const UnaryRepeatParams &p, sim::Loc loc = sim::Loc::Here()) {   \
-        static_assert(sim::types<T>, #Op ": this architecture does not support the type");       \
-        sim::MaskForm<isSetMask>(                                                                \
-            #Op, loc, mask, repeatTime, [](T x) -> T { return static_cast<T>(expression); },     \
-            sim::Operand<T>{dst, p.dstBlkStride, p.dstRepStride, true},                          \
-            sim::Operand<T>{src, p.srcBlkStride, p.srcRepStride, false});                        \
+#define SIM_UNARY(Op, types, expression)                                                       \
+    template <typename T, bool isSetMask = true>                                               \
+    void Op(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t count,               \
+            sim::Loc loc = sim::Loc::Here()) {                                                 \
+        static_assert(sim::types<T>, #Op ": this architecture does not support the type");     \
+        sim::CountForm(                                                                        \
+            #Op, loc, count, [](T x) -> T { return static_cast<T>(expression); }, dst, src);   \
+    }                                                                                          \
+    template <typename T, bool isSetMask = true>                                               \
+    void Op(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint64_t mask,               \
+            uint8_t repeatTime, const UnaryRepeatParams &p, sim::Loc loc = sim::Loc::Here()) { \
+        static_assert(sim::types<T>, #Op ": this architecture does not support the type");     \
+        sim::MaskForm<isSetMask>(                                                              \
+            #Op, loc, mask, repeatTime, [](T x) -> T { return static_cast<T>(expression); },   \
+            sim::Operand<T>{dst, p.dstBlkStride, p.dstRepStride, true},                        \
+            sim::Operand<T>{src, p.srcBlkStride, p.srcRepStride, false});                      \
+    }                                                                                          \
+    template <typename T, bool isSetMask = true>                                               \
+    void Op(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint64_t mask[],       \
+            uint8_t repeatTime, const UnaryRepeatParams &p, sim::Loc loc = sim::Loc::Here()) { \
+        static_assert(sim::types<T>, #Op ": this architecture does not support the type");     \
+        sim::MaskForm<isSetMask>(                                                              \
+            #Op, loc, mask, repeatTime, [](T x) -> T { return static_cast<T>(expression); },   \
+            sim::Operand<T>{dst, p.dstBlkStride, p.dstRepStride, true},                        \
+            sim::Operand<T>{src, p.srcBlkStride, p.srcRepStride, false});                      \
     }
 
 SIM_UNARY(Abs, kReal, std::fabs(static_cast<float>(x)))

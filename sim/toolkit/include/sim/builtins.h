@@ -31,6 +31,9 @@
 #define __DAV_C310_VEC__
 #endif
 
+// In the libraries of the toolkit.
+#define SIM_API __attribute__((visibility("default")))
+
 namespace sim {
 
 // A kernel function, as the launch sees it.
@@ -42,8 +45,8 @@ struct KernelInfo {
 };
 
 // Puts a launch on `stream`: run(closure) once for each block, then drop(closure).
-void LaunchErased(const KernelInfo &kernel, uint32_t blocks, void *stream, void (*run)(void *),
-                  void (*drop)(void *), void *closure);
+SIM_API void LaunchErased(const KernelInfo &kernel, uint32_t blocks, void *stream,
+                          void (*run)(void *), void (*drop)(void *), void *closure);
 
 // Launches `body` with `blocks` blocks; the closure is copied, arguments included.
 template <typename Body>

@@ -9,7 +9,14 @@
 namespace AscendC {
 
 enum class RoundMode : uint8_t {
-    CAST_NONE, CAST_RINT, CAST_FLOOR, CAST_CEIL, CAST_ROUND, CAST_TRUNC, CAST_ODD, CAST_HYBRID
+    CAST_NONE,
+    CAST_RINT,
+    CAST_FLOOR,
+    CAST_CEIL,
+    CAST_ROUND,
+    CAST_TRUNC,
+    CAST_ODD,
+    CAST_HYBRID
 };
 
 }  // namespace AscendC
@@ -52,7 +59,7 @@ constexpr uint32_t CastModes() {
     return 0;
 }
 
-const char *RoundModeName(RoundMode mode);
+SIM_API const char *RoundModeName(RoundMode mode);
 
 template <RoundMode mode>
 double RoundToIntegral(double x) {
@@ -101,9 +108,10 @@ uint16_t RoundFloat(float value) {
     if constexpr (mode == RoundMode::CAST_ODD) kept |= rest != 0 ? 1 : 0;
     kept += up ? 1 : 0;
     // The leading one adds itself to the exponent field.
-    const uint64_t field = effective < kMinExponent
-                               ? kept
-                               : kept + (static_cast<uint64_t>(effective - kMinExponent) << kMantissa);
+    const uint64_t field =
+        effective < kMinExponent
+            ? kept
+            : kept + (static_cast<uint64_t>(effective - kMinExponent) << kMantissa);
     if (field < infinity) {
         return static_cast<uint16_t>(sign | static_cast<uint32_t>(field));
     }
@@ -169,7 +177,8 @@ D CastLane(S value) {
             } else if constexpr (mode == RoundMode::CAST_TRUNC) {
                 const uint32_t bits = BitCast<uint32_t>(wide);
                 const bool nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
-                return FromBits<bfloat16_t>::Make(static_cast<uint16_t>(bits >> 16 | (nan ? 0x40U : 0U)));
+                return FromBits<bfloat16_t>::Make(
+                    static_cast<uint16_t>(bits >> 16 | (nan ? 0x40U : 0U)));
             }
             return FromBits<bfloat16_t>::Make(RoundFloat<mode, 7, -126>(wide));
         }
@@ -179,18 +188,19 @@ D CastLane(S value) {
 // Calls use(lane) with the lane function of a run-time mode.
 template <typename D, typename S, typename Use>
 void WithCastLane(RoundMode mode, const char *api, Loc loc, Use use) {
-    static_assert(CastModes<D, S>() != 0, "Cast: this architecture has no cast between these types");
+    static_assert(CastModes<D, S>() != 0,
+                  "Cast: this architecture has no cast between these types");
     if ((CastModes<D, S>() & ModeBit(mode)) == 0) {
         // A release build of the device compiler emits nothing here, and dst keeps its old data.
         ThisCore().Fail(Check::CastMode, api, loc, "%s does not exist for this pair of types",
                         RoundModeName(mode));
         return;
     }
-#define SIM_CASE(name)                                                      \
-    case RoundMode::name:                                                   \
-        if constexpr ((CastModes<D, S>() & ModeBit(RoundMode::name)) != 0) { \
+#define SIM_CASE(name)                                                        \
+    case RoundMode::name:                                                     \
+        if constexpr ((CastModes<D, S>() & ModeBit(RoundMode::name)) != 0) {  \
             use([](S x) -> D { return CastLane<D, S, RoundMode::name>(x); }); \
-        }                                                                   \
+        }                                                                     \
         return;
     switch (mode) {
         SIM_CASE(CAST_NONE)
@@ -212,13 +222,13 @@ namespace AscendC {
 template <typename D, typename S>
 void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
           uint32_t count, sim::Loc loc = sim::Loc::Here()) {
-    sim::WithCastLane<D, S>(mode, "Cast", loc, [&](auto lane) {
-        sim::CountForm("Cast", loc, count, lane, dst, src);
-    });
+    sim::WithCastLane<D, S>(mode, "Cast", loc,
+                            [&](auto lane) { sim::CountForm("Cast", loc, count, lane, dst, src); });
 }
 template <typename D, typename S, bool isSetMask = true>
-void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode, uint64_t mask,
-          uint8_t repeatTime, const UnaryRepeatParams &p, sim::Loc loc = sim::Loc::Here()) {
+void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
+          uint64_t mask, uint8_t repeatTime, const UnaryRepeatParams &p,
+          sim::Loc loc = sim::Loc::Here()) {
     sim::WithCastLane<D, S>(mode, "Cast", loc, [&](auto lane) {
         sim::MaskForm<isSetMask>("Cast", loc, mask, repeatTime, lane,
                                  sim::Operand<D>{dst, p.dstBlkStride, p.dstRepStride, true},

@@ -16,13 +16,19 @@ bool Compare(T a, T b, CMPMODE mode) {
     const Wide x = a;
     const Wide y = b;
     switch (mode) {
-        case CMPMODE::LT: return x < y;
-        case CMPMODE::GT: return x > y;
-        case CMPMODE::EQ: return x == y;
-        case CMPMODE::LE: return x <= y;
-        case CMPMODE::GE: return x >= y;
+        case CMPMODE::LT:
+            return x < y;
+        case CMPMODE::GT:
+            return x > y;
+        case CMPMODE::EQ:
+            return x == y;
+        case CMPMODE::LE:
+            return x <= y;
+        case CMPMODE::GE:
+            return x >= y;
         // False with a NaN, unlike in C++.
-        case CMPMODE::NE: return x < y || x > y;
+        case CMPMODE::NE:
+            return x < y || x > y;
     }
     return false;
 }
@@ -58,12 +64,14 @@ template <typename U, typename T>
 void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
              CMPMODE mode, uint32_t count, sim::Loc loc = sim::Loc::Here()) {
     sim::CheckRange(src1, 0, uint64_t{count} * sizeof(T), false, "Compare", loc);
-    detail::CompareAll(dst, src0, [&](uint32_t i) { return src1.Data()[i]; }, mode, count, "Compare", loc);
+    detail::CompareAll(
+        dst, src0, [&](uint32_t i) { return src1.Data()[i]; }, mode, count, "Compare", loc);
 }
 template <typename U, typename T>
-void CompareScalar(const LocalTensor<U> &dst, const LocalTensor<T> &src, const T &scalar, CMPMODE mode,
-                   uint32_t count, sim::Loc loc = sim::Loc::Here()) {
-    detail::CompareAll(dst, src, [&](uint32_t) { return scalar; }, mode, count, "CompareScalar", loc);
+void CompareScalar(const LocalTensor<U> &dst, const LocalTensor<T> &src, const T &scalar,
+                   CMPMODE mode, uint32_t count, sim::Loc loc = sim::Loc::Here()) {
+    detail::CompareAll(
+        dst, src, [&](uint32_t) { return scalar; }, mode, count, "CompareScalar", loc);
 }
 template <typename U, typename T>
 void Compares(const LocalTensor<U> &dst, const LocalTensor<T> &src, const T &scalar, CMPMODE mode,
@@ -73,8 +81,9 @@ void Compares(const LocalTensor<U> &dst, const LocalTensor<T> &src, const T &sca
 
 namespace detail {
 template <typename T, typename U, typename Other>
-void SelectAll(const LocalTensor<T> &dst, const LocalTensor<U> &selection, const LocalTensor<T> &src0,
-               Other other, SELMODE mode, uint32_t count, sim::Loc loc) {
+void SelectAll(const LocalTensor<T> &dst, const LocalTensor<U> &selection,
+               const LocalTensor<T> &src0, Other other, SELMODE mode, uint32_t count,
+               sim::Loc loc) {
 #if __NPU_ARCH__ == 2201
     static_assert(sim::kOneOf<T, half, float>, "Select: half and float");
 #endif
@@ -97,7 +106,8 @@ void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selection, const Lo
             const LocalTensor<T> &src1, SELMODE mode, uint32_t count,
             sim::Loc loc = sim::Loc::Here()) {
     sim::CheckRange(src1, 0, uint64_t{count} * sizeof(T), false, "Select", loc);
-    detail::SelectAll(dst, selection, src0, [&](uint32_t i) { return src1.Data()[i]; }, mode, count, loc);
+    detail::SelectAll(
+        dst, selection, src0, [&](uint32_t i) { return src1.Data()[i]; }, mode, count, loc);
 }
 template <typename T, typename U>
 void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selection, const LocalTensor<T> &src0,

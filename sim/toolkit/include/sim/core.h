@@ -21,7 +21,7 @@ struct Loc {
 
 enum class Pipe : uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX, ALL };
 constexpr int kPipes = 7;
-const char *PipeName(Pipe pipe);
+SIM_API const char *PipeName(Pipe pipe);
 
 // The checks, each with the name that users read and may switch off.
 enum class Check : uint8_t {
@@ -34,7 +34,6 @@ enum class Check : uint8_t {
     EventPair,
     Mask,
     Repeat,
-    Overlap,
     DmaParams,
     CastMode,
     GatherOffset,
@@ -43,10 +42,10 @@ enum class Check : uint8_t {
     Assert,
     kCount
 };
-const char *CheckName(Check check);
+SIM_API const char *CheckName(Check check);
 
 // Thrown through the kernel by a failed check; the launch turns it into the stream's error.
-struct Violation {
+struct SIM_API Violation {
     std::string text;
 };
 
@@ -56,7 +55,7 @@ constexpr int kEvents = 8;              // flags between each two pipes
 
 struct Launch_;  // what the blocks of one launch share
 
-class Core {
+class SIM_API Core {
 public:
     Core(Launch_ &launch, uint32_t block, uint64_t ubBytes);
     Core(const Core &) = delete;
@@ -113,12 +112,12 @@ private:
     uint64_t ubBytes_;
     uint64_t enabledChecks_;
     uint8_t *ub_;
-    uint8_t *initialised_;  // one byte for each byte of ub_
+    uint8_t *initialised_;                     // one byte for each byte of ub_
     Loc flags_[kPipes][kPipes][kEvents] = {};  // who set it; line 0 = not set
 };
 
 // The core that the calling thread simulates.
-extern thread_local Core *currentCore;
+extern SIM_API thread_local Core *currentCore;
 inline Core &ThisCore() { return *currentCore; }
 
 }  // namespace sim

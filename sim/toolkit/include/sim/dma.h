@@ -23,8 +23,13 @@ struct DataCopyExtParams {
     int64_t dstStride = 0;
     uint32_t rsv = 0;
     DataCopyExtParams() = default;
-    DataCopyExtParams(uint16_t count, uint32_t length, int64_t srcGap, int64_t dstGap, uint32_t reserved)
-        : blockCount(count), blockLen(length), srcStride(srcGap), dstStride(dstGap), rsv(reserved) {}
+    DataCopyExtParams(uint16_t count, uint32_t length, int64_t srcGap, int64_t dstGap,
+                      uint32_t reserved)
+        : blockCount(count),
+          blockLen(length),
+          srcStride(srcGap),
+          dstStride(dstGap),
+          rsv(reserved) {}
 };
 
 struct DataCopyPadParams {
@@ -49,11 +54,17 @@ struct DataCopyPadExtParams {
 };
 
 template <typename T>
-void SetAtomicAdd() { sim::ThisCore().atomic = sim::Core::Atomic::Add; }
+void SetAtomicAdd() {
+    sim::ThisCore().atomic = sim::Core::Atomic::Add;
+}
 template <typename T>
-void SetAtomicMax() { sim::ThisCore().atomic = sim::Core::Atomic::Max; }
+void SetAtomicMax() {
+    sim::ThisCore().atomic = sim::Core::Atomic::Max;
+}
 template <typename T>
-void SetAtomicMin() { sim::ThisCore().atomic = sim::Core::Atomic::Min; }
+void SetAtomicMin() {
+    sim::ThisCore().atomic = sim::Core::Atomic::Min;
+}
 inline void SetAtomicNone() { sim::ThisCore().atomic = sim::Core::Atomic::None; }
 inline void DisableDmaAtomic() { SetAtomicNone(); }
 
@@ -64,8 +75,8 @@ constexpr uint32_t kMaxBlockCount = 4095;
 // A copy between global memory and the Unified Buffer, all in bytes.
 struct Transfer {
     uint32_t blocks;
-    uint64_t length;    // of a block
-    int64_t globalStep; // from block to block
+    uint64_t length;     // of a block
+    int64_t globalStep;  // from block to block
     uint64_t localStep;
 };
 
@@ -115,8 +126,8 @@ void ToGlobal(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const Trans
 }
 
 template <typename T>
-void ToLocal(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const Transfer &t, uint64_t left,
-             uint64_t right, T padding, bool pad, const char *api, sim::Loc loc) {
+void ToLocal(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const Transfer &t,
+             uint64_t left, uint64_t right, T padding, bool pad, const char *api, sim::Loc loc) {
     sim::CheckAligned(dst, ONE_BLK_SIZE, api, loc);
     const auto *global = reinterpret_cast<const uint8_t *>(src.GetPhyAddr());
     auto *local = reinterpret_cast<uint8_t *>(dst.Data());
@@ -266,7 +277,8 @@ void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const Da
 template <typename T>
 void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p,
                  sim::Loc loc = sim::Loc::Here()) {
-    DataCopyPad(dst, src, DataCopyExtParams{p.blockCount, p.blockLen, p.srcStride, p.dstStride, 0}, loc);
+    DataCopyPad(dst, src, DataCopyExtParams{p.blockCount, p.blockLen, p.srcStride, p.dstStride, 0},
+                loc);
 }
 
 }  // namespace AscendC

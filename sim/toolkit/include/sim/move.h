@@ -21,8 +21,11 @@ struct GatherMaskParams {
     uint16_t src0RepeatStride = 8;
     uint8_t src1RepeatStride = 0;
     GatherMaskParams() = default;
-    GatherMaskParams(uint8_t blockStride, uint16_t repeats, uint16_t repeatStride, uint8_t maskStride)
-        : src0BlockStride(blockStride), repeatTimes(repeats), src0RepeatStride(repeatStride),
+    GatherMaskParams(uint8_t blockStride, uint16_t repeats, uint16_t repeatStride,
+                     uint8_t maskStride)
+        : src0BlockStride(blockStride),
+          repeatTimes(repeats),
+          src0RepeatStride(repeatStride),
           src1RepeatStride(maskStride) {}
 };
 
@@ -54,24 +57,27 @@ template <typename T, bool isSetMask = true>
 void Duplicate(const LocalTensor<T> &dst, const T &value, uint64_t mask, uint8_t repeatTime,
                uint16_t dstBlockStride, uint8_t dstRepeatStride, sim::Loc loc = sim::Loc::Here()) {
     static_assert(detail::kMovable<T>, "Duplicate: this architecture does not support the type");
-    sim::MaskForm<isSetMask>("Duplicate", loc, mask, repeatTime, [value] { return value; },
-                             sim::Operand<T>{dst, dstBlockStride, dstRepeatStride, true});
+    sim::MaskForm<isSetMask>(
+        "Duplicate", loc, mask, repeatTime, [value] { return value; },
+        sim::Operand<T>{dst, dstBlockStride, dstRepeatStride, true});
 }
 template <typename T, bool isSetMask = true>
 void Duplicate(const LocalTensor<T> &dst, const T &value, const uint64_t mask[], uint8_t repeatTime,
                uint16_t dstBlockStride, uint8_t dstRepeatStride, sim::Loc loc = sim::Loc::Here()) {
     static_assert(detail::kMovable<T>, "Duplicate: this architecture does not support the type");
-    sim::MaskForm<isSetMask>("Duplicate", loc, mask, repeatTime, [value] { return value; },
-                             sim::Operand<T>{dst, dstBlockStride, dstRepeatStride, true});
+    sim::MaskForm<isSetMask>(
+        "Duplicate", loc, mask, repeatTime, [value] { return value; },
+        sim::Operand<T>{dst, dstBlockStride, dstRepeatStride, true});
 }
 
 template <typename T, bool isSetMask = true>
 void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint64_t mask, uint8_t repeatTime,
           const CopyRepeatParams &p, sim::Loc loc = sim::Loc::Here()) {
     static_assert(detail::kMovable<T>, "Copy: this architecture does not support the type");
-    sim::MaskForm<isSetMask>("Copy", loc, mask, repeatTime, [](T x) { return x; },
-                             sim::Operand<T>{dst, p.dstStride, p.dstRepeatSize, true},
-                             sim::Operand<T>{src, p.srcStride, p.srcRepeatSize, false});
+    sim::MaskForm<isSetMask>(
+        "Copy", loc, mask, repeatTime, [](T x) { return x; },
+        sim::Operand<T>{dst, p.dstStride, p.dstRepeatSize, true},
+        sim::Operand<T>{src, p.srcStride, p.srcRepeatSize, false});
 }
 
 // first, first + 1, ...
@@ -80,14 +86,16 @@ void CreateVecIndex(const LocalTensor<T> &dst, const T &first, uint32_t count,
                     sim::Loc loc = sim::Loc::Here()) {
     static_assert(sim::kOneOf<T, half, float, int16_t, int32_t>,
                   "CreateVecIndex: this architecture does not support the type");
-    sim::CountForm("CreateVecIndex", loc, count,
-                   [first, i = 0]() mutable { return static_cast<T>(first + static_cast<T>(i++)); }, dst);
+    sim::CountForm(
+        "CreateVecIndex", loc, count,
+        [first, i = 0]() mutable { return static_cast<T>(first + static_cast<T>(i++)); }, dst);
 }
 
 // dst[i] = the element at byte srcBase + offset[i] of src.
 template <typename T>
-void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint32_t> &offset,
-            uint32_t srcBase, uint32_t count, sim::Loc loc = sim::Loc::Here()) {
+void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+            const LocalTensor<uint32_t> &offset, uint32_t srcBase, uint32_t count,
+            sim::Loc loc = sim::Loc::Here()) {
     static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Gather: 16- and 32-bit types");
     sim::CheckAligned(dst, ONE_BLK_SIZE, "Gather", loc);
     sim::CheckAligned(offset, ONE_BLK_SIZE, "Gather", loc);
@@ -128,28 +136,35 @@ void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTen
 
 // Packs the elements that a pattern selects; keeps their number.
 template <typename T>
-void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint8_t pattern, bool reduceMode,
-                uint32_t mask, const GatherMaskParams &p, uint64_t &kept,
+void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint8_t pattern,
+                bool reduceMode, uint32_t mask, const GatherMaskParams &p, uint64_t &kept,
                 sim::Loc loc = sim::Loc::Here()) {
     static_assert(sizeof(T) == 2 || sizeof(T) == 4, "GatherMask: 16- and 32-bit types");
     if (pattern < 1 || pattern > 7) {
-        sim::ThisCore().Fail(sim::Check::Mask, "GatherMask", loc, "pattern %u, allowed are 1 to 7", pattern);
+        sim::ThisCore().Fail(sim::Check::Mask, "GatherMask", loc, "pattern %u, allowed are 1 to 7",
+                             pattern);
     }
     const auto selects = [pattern](uint32_t i) {
         switch (pattern) {
-            case 1: return i % 2 == 0;
-            case 2: return i % 2 == 1;
-            case 7: return true;
-            default: return i % 4 == pattern - 3U;
+            case 1:
+                return i % 2 == 0;
+            case 2:
+                return i % 2 == 1;
+            case 7:
+                return true;
+            default:
+                return i % 4 == pattern - 3U;
         }
     };
-    const uint32_t lanes = reduceMode ? mask : ONE_REPEAT_BYTE_SIZE / static_cast<uint32_t>(sizeof(T));
+    const uint32_t lanes =
+        reduceMode ? mask : ONE_REPEAT_BYTE_SIZE / static_cast<uint32_t>(sizeof(T));
     const sim::Operand<T> from{src, p.src0BlockStride, p.src0RepeatStride, false};
     kept = 0;
     for (uint32_t repeat = 0; repeat < p.repeatTimes; ++repeat) {
         for (uint32_t lane = 0; lane < lanes; ++lane) {
             if (selects(lane)) {
-                sim::CheckRange(src, from.Offset(repeat, lane), sizeof(T), false, "GatherMask", loc);
+                sim::CheckRange(src, from.Offset(repeat, lane), sizeof(T), false, "GatherMask",
+                                loc);
                 sim::CheckRange(dst, kept * sizeof(T), sizeof(T), true, "GatherMask", loc);
                 dst.Data()[kept++] = *from.At(repeat, lane);
             }
@@ -168,7 +183,8 @@ void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint8_t repeatTi
     sim::CheckRange(src, 0, uint64_t{repeatTime} * 8 * sizeof(T), false, "Brcb", loc);
     for (uint32_t repeat = 0; repeat < repeatTime; ++repeat) {
         for (uint32_t i = 0; i < 8; ++i) {
-            const uint64_t at = (uint64_t{repeat} * p.dstRepStride + uint64_t{i} * blockStride) * ONE_BLK_SIZE;
+            const uint64_t at =
+                (uint64_t{repeat} * p.dstRepStride + uint64_t{i} * blockStride) * ONE_BLK_SIZE;
             sim::CheckRange(dst, at, ONE_BLK_SIZE, true, "Brcb", loc);
             auto *to = reinterpret_cast<T *>(reinterpret_cast<uint8_t *>(dst.Data()) + at);
             for (uint32_t k = 0; k < ONE_BLK_SIZE / sizeof(T); ++k) {

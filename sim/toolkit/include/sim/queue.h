@@ -7,7 +7,7 @@
 namespace sim {
 
 enum class BufferState : uint8_t { Free, Occupied, Enqueued, Dequeued };
-const char *BufferStateName(BufferState state);
+SIM_API const char *BufferStateName(BufferState state);
 
 // One buffer of a queue.
 struct Buffer {
@@ -21,7 +21,7 @@ struct Buffer {
 constexpr uint32_t kMaxBuffers = 64;
 
 // The buffers of one TPipe.
-class BufferTable {
+class SIM_API BufferTable {
 public:
     // Takes `bytes`, rounded up to 32, from the top of what is used; returns the address.
     uint32_t Take(uint32_t bytes, const char *api, Loc loc);
@@ -42,10 +42,10 @@ private:
 
 // What of UB a kernel may use; the compiler keeps the top 8 KB of it on 2201 (the 248 KB that the
 // platform reports for 3510 are already without them).
-uint64_t UsableUbBytes();
+SIM_API uint64_t UsableUbBytes();
 
 // Type-independent part of a queue: a ring of buffers and the order in which they were enqueued.
-class QueueState {
+class SIM_API QueueState {
 public:
     void Init(BufferTable &table, uint32_t number, uint32_t bytes, Loc loc);
     Buffer *Alloc(Loc loc);
@@ -75,7 +75,7 @@ class TBuf;
 template <TPosition source, TPosition destination, int32_t depth, auto mask>
 class TQueBind;
 
-class TPipe {
+class SIM_API TPipe {
 public:
     explicit TPipe(sim::Loc loc = sim::Loc::Here());
     TPipe(const TPipe &) = delete;

@@ -8,8 +8,8 @@ namespace AscendC {
 namespace detail {
 
 template <typename T>
-void CheckReduce(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t count, uint32_t results,
-                 const char *api, sim::Loc loc) {
+void CheckReduce(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t count,
+                 uint32_t results, const char *api, sim::Loc loc) {
     static_assert(sim::kReal<T>, "reductions: half and float");
     if (count <= 0) {
         sim::ThisCore().Fail(sim::Check::Mask, api, loc, "count is %d", count);
@@ -75,12 +75,14 @@ void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, const Local
 template <typename T>
 void ReduceMax(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &,
                int32_t count, bool calIndex = false, sim::Loc loc = sim::Loc::Here()) {
-    detail::ReduceExtreme(dst, src, count, calIndex, [](float x, float y) { return x > y; }, "ReduceMax", loc);
+    detail::ReduceExtreme(
+        dst, src, count, calIndex, [](float x, float y) { return x > y; }, "ReduceMax", loc);
 }
 template <typename T>
 void ReduceMin(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &,
                int32_t count, bool calIndex = false, sim::Loc loc = sim::Loc::Here()) {
-    detail::ReduceExtreme(dst, src, count, calIndex, [](float x, float y) { return x < y; }, "ReduceMin", loc);
+    detail::ReduceExtreme(
+        dst, src, count, calIndex, [](float x, float y) { return x < y; }, "ReduceMin", loc);
 }
 
 // The number of elements that `count` sorted pairs of value and index take: 8 bytes each.

@@ -6,7 +6,16 @@
 
 // Pipes and flags, in the compiler's own spelling.
 enum pipe_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
-enum event_t { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
+enum event_t {
+    EVENT_ID0,
+    EVENT_ID1,
+    EVENT_ID2,
+    EVENT_ID3,
+    EVENT_ID4,
+    EVENT_ID5,
+    EVENT_ID6,
+    EVENT_ID7
+};
 
 namespace sim {
 constexpr Pipe ToPipe(pipe_t pipe) { return static_cast<Pipe>(pipe); }
@@ -16,7 +25,18 @@ namespace AscendC {
 
 // A_B: pipe A sets, pipe B waits.
 enum class HardEvent : uint8_t {
-    MTE2_V, V_MTE2, MTE3_V, V_MTE3, V_V, MTE3_MTE2, MTE2_MTE3, S_V, V_S, S_MTE2, MTE2_S, S_MTE3,
+    MTE2_V,
+    V_MTE2,
+    MTE3_V,
+    V_MTE3,
+    V_V,
+    MTE3_MTE2,
+    MTE2_MTE3,
+    S_V,
+    V_S,
+    S_MTE2,
+    MTE2_S,
+    S_MTE3,
     MTE3_S
 };
 
@@ -28,9 +48,9 @@ struct EventPipes {
 constexpr EventPipes PipesOf(HardEvent event) {
     using P = sim::Pipe;
     constexpr EventPipes pipes[] = {
-        {P::MTE2, P::V}, {P::V, P::MTE2}, {P::MTE3, P::V}, {P::V, P::MTE3}, {P::V, P::V},
-        {P::MTE3, P::MTE2}, {P::MTE2, P::MTE3}, {P::S, P::V}, {P::V, P::S}, {P::S, P::MTE2},
-        {P::MTE2, P::S}, {P::S, P::MTE3}, {P::MTE3, P::S}};
+        {P::MTE2, P::V},    {P::V, P::MTE2},    {P::MTE3, P::V}, {P::V, P::MTE3}, {P::V, P::V},
+        {P::MTE3, P::MTE2}, {P::MTE2, P::MTE3}, {P::S, P::V},    {P::V, P::S},    {P::S, P::MTE2},
+        {P::MTE2, P::S},    {P::S, P::MTE3},    {P::MTE3, P::S}};
     return pipes[static_cast<int>(event)];
 }
 }  // namespace detail
@@ -74,8 +94,8 @@ void SyncAll(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t
     gmWorkspace.Check(0, bytes, "SyncAll", loc);
     if (ubWorkspace.GetLength() < bytes) {
         sim::ThisCore().Fail(sim::Check::Sync, "SyncAll", loc,
-                             "the UB workspace has %u bytes, needed are %llu", ubWorkspace.GetLength(),
-                             static_cast<unsigned long long>(bytes));
+                             "the UB workspace has %u bytes, needed are %llu",
+                             ubWorkspace.GetLength(), static_cast<unsigned long long>(bytes));
     }
     static_cast<void>(usedCores);
     sim::ThisCore().SyncAll("SyncAll", loc);
@@ -96,8 +116,12 @@ template <typename T, CacheLine line, DcciDst destination = DcciDst::CACHELINE_A
 void DataCacheCleanAndInvalid(const GlobalTensor<T> &) {}  // the host's caches are coherent
 
 enum KernelMetaType : uint8_t {
-    KERNEL_TYPE_AIV_ONLY, KERNEL_TYPE_AIC_ONLY, KERNEL_TYPE_MIX_AIV_1_0, KERNEL_TYPE_MIX_AIC_1_0,
-    KERNEL_TYPE_MIX_AIC_1_1, KERNEL_TYPE_MIX_AIC_1_2
+    KERNEL_TYPE_AIV_ONLY,
+    KERNEL_TYPE_AIC_ONLY,
+    KERNEL_TYPE_MIX_AIV_1_0,
+    KERNEL_TYPE_MIX_AIC_1_0,
+    KERNEL_TYPE_MIX_AIC_1_1,
+    KERNEL_TYPE_MIX_AIC_1_2
 };
 namespace detail {
 inline void SetKernelType(KernelMetaType type, sim::Loc loc = sim::Loc::Here()) {

@@ -9,8 +9,26 @@
 
 namespace AscendC {
 
-enum class TPosition : uint8_t { GM, A1, A2, B1, B2, C1, C2, CO1, CO2, VECIN, VECOUT, VECCALC, LCM,
-                                 SPM, SHM, TSCM, C2PIPE2GM, MAX };
+enum class TPosition : uint8_t {
+    GM,
+    A1,
+    A2,
+    B1,
+    B2,
+    C1,
+    C2,
+    CO1,
+    CO2,
+    VECIN,
+    VECOUT,
+    VECCALC,
+    LCM,
+    SPM,
+    SHM,
+    TSCM,
+    C2PIPE2GM,
+    MAX
+};
 using QuePosition = TPosition;
 
 constexpr uint32_t ONE_BLK_SIZE = sim::kBlockBytes;
@@ -19,7 +37,12 @@ constexpr uint32_t ONE_REPEAT_BYTE_SIZE = sim::kRepeatBytes;
 template <typename T, typename U>
 struct IsSameType : std::is_same<T, U> {};
 
-enum class CacheMode : uint8_t { CACHE_MODE_DISABLE, CACHE_MODE_NORMAL, CACHE_MODE_LAST, CACHE_MODE_PERSISTENT };
+enum class CacheMode : uint8_t {
+    CACHE_MODE_DISABLE,
+    CACHE_MODE_NORMAL,
+    CACHE_MODE_LAST,
+    CACHE_MODE_PERSISTENT
+};
 
 struct ShapeInfo {};
 
@@ -61,7 +84,9 @@ public:
             tensor_.SetValue(index_, value, loc_);
             return *this;
         }
-        const Element &operator=(const Element &other) const { return *this = static_cast<T>(other); }
+        const Element &operator=(const Element &other) const {
+            return *this = static_cast<T>(other);
+        }
 
     private:
         const LocalTensor &tensor_;

@@ -32,7 +32,8 @@ inline uint16_t FloatToHalf(float value) {  // ties to even, overflow to infinit
     // Adding 0.5 lines the unit of the last place up with 2^-24, the subnormals' step.
     const uint32_t subnormal =
         BitCast<uint32_t>(BitCast<float>(magnitude) + 0.5F) - BitCast<uint32_t>(0.5F);
-    const uint32_t special = magnitude > 0x7F800000U ? 0x7E00U | (magnitude >> 13 & 0x3FFU) : 0x7C00U;
+    const uint32_t special =
+        magnitude > 0x7F800000U ? 0x7E00U | (magnitude >> 13 & 0x3FFU) : 0x7C00U;
     const uint32_t finite = magnitude < 0x38800000U ? subnormal : normal;
     const uint32_t out = magnitude >= 0x47800000U ? special : finite;
     return static_cast<uint16_t>(out | (bits >> 16 & 0x8000U));

@@ -25,8 +25,12 @@ struct BinaryRepeatParams {
     BinaryRepeatParams() = default;
     BinaryRepeatParams(uint8_t dstBlk, uint8_t src0Blk, uint8_t src1Blk, uint8_t dstRep,
                        uint8_t src0Rep, uint8_t src1Rep)
-        : dstBlkStride(dstBlk), src0BlkStride(src0Blk), src1BlkStride(src1Blk),
-          dstRepStride(dstRep), src0RepStride(src0Rep), src1RepStride(src1Rep) {}
+        : dstBlkStride(dstBlk),
+          src0BlkStride(src0Blk),
+          src1BlkStride(src1Blk),
+          dstRepStride(dstRep),
+          src0RepStride(src0Rep),
+          src1RepStride(src1Rep) {}
 };
 
 enum class MaskMode : uint8_t { NORMAL, COUNTER };
@@ -93,9 +97,8 @@ void CheckRange(const AscendC::LocalTensor<T> &tensor, uint64_t offset, uint64_t
     const uint64_t begin = tensor.Address() + offset;
     Core &core = ThisCore();
     if (begin + bytes > tensor.End() || tensor.End() > core.UbBytes()) {
-        core.Fail(Check::UbExtent, api, loc,
-                  "%s UB bytes [%llu, %llu), the buffer ends at %u", write ? "writes" : "reads",
-                  static_cast<unsigned long long>(begin),
+        core.Fail(Check::UbExtent, api, loc, "%s UB bytes [%llu, %llu), the buffer ends at %u",
+                  write ? "writes" : "reads", static_cast<unsigned long long>(begin),
                   static_cast<unsigned long long>(begin + bytes), tensor.End());
         if (begin + bytes > core.UbBytes()) {
             throw Violation{"outside of the Unified Buffer"};
@@ -231,7 +234,8 @@ inline Steps Registers(uint32_t lanes, uint32_t repeats) {
         return {{core.mask[0], core.mask[1]}, repeats, 0};
     }
     const uint64_t elements = core.mask[0];
-    return {{~uint64_t{0}, ~uint64_t{0}}, static_cast<uint32_t>(elements / lanes),
+    return {{~uint64_t{0}, ~uint64_t{0}},
+            static_cast<uint32_t>(elements / lanes),
             static_cast<uint32_t>(elements % lanes)};
 }
 
@@ -246,7 +250,8 @@ Steps MaskSteps(uint64_t mask, uint32_t repeats, uint32_t lanes, const char *api
 template <bool isSetMask>
 Steps MaskSteps(const uint64_t mask[], uint32_t repeats, uint32_t lanes, const char *, Loc) {
     if constexpr (isSetMask) {
-        return {{mask[0] & LowBits(lanes), lanes > 64 ? mask[1] & LowBits(lanes - 64) : 0}, repeats, 0};
+        return {
+            {mask[0] & LowBits(lanes), lanes > 64 ? mask[1] & LowBits(lanes - 64) : 0}, repeats, 0};
     }
     return Registers(lanes, repeats);
 }
@@ -260,10 +265,12 @@ void MaskForm(const char *api, Loc loc, M mask, uint32_t repeats, F f, const Ope
     if (steps.tail != 0) {
         const auto after = [&](auto operand) {
             using T = typename decltype(operand.tensor)::PrimType;
-            operand.tensor = operand.tensor[static_cast<uint32_t>(operand.Offset(steps.repeats, 0) / sizeof(T))];
+            operand.tensor =
+                operand.tensor[static_cast<uint32_t>(operand.Offset(steps.repeats, 0) / sizeof(T))];
             return operand;
         };
-        RepeatForm(api, loc, FirstLanes(steps.tail, lanes, api, loc), 1, f, after(dst), after(src)...);
+        RepeatForm(api, loc, FirstLanes(steps.tail, lanes, api, loc), 1, f, after(dst),
+                   after(src)...);
     }
 }
 
