@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import sys
 
-from amct_ops._import_hook import after_import
+from amct_ops._import_hook import around_import
 
 
 def _package_path() -> list[str]:
@@ -39,7 +39,7 @@ def _extend_torch() -> None:
 
 
 __path__ = _package_path()
-after_import("torch", _extend_torch)
+around_import("torch", after=_extend_torch)
 
 
 def __getattr__(name: str) -> object:

@@ -1,12 +1,14 @@
-"""Run a function around the first import of a module, whenever that comes."""
+"""Run functions around the first import of a module, whenever that comes."""
 
 from __future__ import annotations
 
-import importlib.util
 import sys
-from collections.abc import Callable, Sequence
-from importlib.machinery import ModuleSpec
-from types import ModuleType
+
+TYPE_CHECKING = False  # typing's would cost each start of Python its import
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 
 class _Hook:
@@ -27,6 +29,8 @@ class _Hook:
             self._before()
         if self._after is None:
             return None
+        import importlib.util
+
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
             _call_after(spec.loader, self._after)
@@ -43,21 +47,15 @@ def _call_after(loader: object, after: Callable[[], None]) -> None:
     loader.exec_module = exec_module  # type: ignore[attr-defined]
 
 
-def before_import(module: str, function: Callable[[], None]) -> None:
-    """Call `function` when `module` is first looked for; at once if it is imported already."""
-    _install(module, before=function)
-
-
-def after_import(module: str, function: Callable[[], None]) -> None:
-    """Call `function` when `module` has been imported; at once if it is already."""
-    _install(module, after=function)
-
-
-def _install(
+def around_import(
     module: str,
     before: Callable[[], None] | None = None,
     after: Callable[[], None] | None = None,
 ) -> None:
+    """Call `before` when `module` is first looked for, and `after` when it has been imported.
+
+    Both are called at once if it is imported already.
+    """
     if module in sys.modules:
         for function in (before, after):
             if function is not None:

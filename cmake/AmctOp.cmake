@@ -43,6 +43,7 @@ function(amct_op op)
     target_include_directories(${library} PRIVATE op_kernel)
     target_compile_options(${library} PRIVATE $<$<COMPILE_LANGUAGE:ASC>:--npu-arch=${arch}>)
     target_link_libraries(${library} PRIVATE amct::compile amct::torch amct::toolkit)
+    target_link_options(${library} PRIVATE LINKER:--as-needed) # Debian and Ubuntu differ
     set_target_properties(${library} PROPERTIES
       OUTPUT_NAME ${op}_ops
       LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/${arch}"

@@ -36,8 +36,6 @@ function(_amct_import_packages)
     $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Werror;-fvisibility=hidden;-fvisibility-inlines-hidden>
     # No path of the build machine in the libraries.
     "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build" "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.")
-  # Debian and Ubuntu differ in the default.
-  target_link_options(amct_compile INTERFACE LINKER:--as-needed)
 
   _amct_link_package(torch torch)
   _amct_link_package(torch_npu torch_npu)

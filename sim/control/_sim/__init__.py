@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 __all__ = ["profile"]
 
 
-def profile() -> dict[str, Any]:
+def profile() -> dict[str, object]:
     """Return the simulated SOC.
 
     Keys: name, npu_arch, aic_cores, aiv_cores, ub_bytes, hbm_bytes, clock_mhz.

@@ -1,14 +1,14 @@
-"""Make `import torch` find the simulated runtime; run by a .pth file at each start of Python.
+"""Make torch_npu find the simulated runtime; run by a .pth file at each start of Python.
 
-torch loads torch_npu by itself, and torch_npu cannot load without CANN's libraries. The loader
-takes a library that is in the process already by its soname, so it is enough to load the simulated
-ones before torch. A machine with real CANN is left alone.
+`import torch` imports torch_npu, which cannot be loaded without CANN's libraries. The loader takes a
+library that is in the process already by its soname, so it is enough to load the simulated ones
+before. A machine with real CANN is left alone.
 """
 
 import os
 import sys
 
-from amct_ops._import_hook import before_import
+from amct_ops._import_hook import around_import
 
 LIBRARIES = (
     "libascendcl.so",
@@ -26,23 +26,28 @@ def toolkit() -> str:
 
 
 def has_cann() -> bool:
-    """Return whether this process is set up for a toolkit, real or simulated, by environment."""
+    """Return whether the environment names a toolkit, real or simulated."""
     if os.environ.get("ASCEND_HOME_PATH"):
         return True
     folders = os.environ.get("LD_LIBRARY_PATH", "").split(":")
     return any(os.path.exists(os.path.join(f, "libascendcl.so")) for f in folders if f)
 
 
-def preload() -> None:
-    """Load the simulated runtime into this process."""
+def _enter() -> None:
     import ctypes  # costs more than the rest of an interpreter's start
 
     for name in LIBRARIES:
         ctypes.CDLL(os.path.join(toolkit(), "lib64", name))
+    # torch_npu looks at these while it is imported. They must not stay: to a build that this process
+    # starts they would mean an installed CANN.
+    os.environ["ASCEND_HOME_PATH"] = toolkit()
+    os.environ["ASCEND_OPP_PATH"] = os.path.join(toolkit(), "opp")
 
 
-if not has_cann():
-    # torch_npu imports torch itself; whichever comes first.
-    for module in ("torch", "torch_npu"):
-        if module not in sys.modules:
-            before_import(module, preload)
+def _leave() -> None:
+    for name in ("ASCEND_HOME_PATH", "ASCEND_OPP_PATH"):
+        os.environ.pop(name, None)
+
+
+if not has_cann() and "torch_npu" not in sys.modules:
+    around_import("torch_npu", before=_enter, after=_leave)
