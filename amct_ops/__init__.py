@@ -25,11 +25,10 @@ def _package_path() -> list[str]:
 
     Python started in the source tree finds this file there, where no operator is built.
     """
-    here = os.path.dirname(__file__)
-    for folder in (here, *(os.path.join(entry, "amct_ops") for entry in sys.path)):
+    for folder in (*__path__, *(os.path.join(entry, "amct_ops") for entry in sys.path)):
         if os.path.isfile(os.path.join(folder, "_manifest.json")):
             return [folder]
-    return [here]
+    return __path__
 
 
 def _extend_torch() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.resources
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +65,9 @@ class Manifest:
 
 def resource(path: str) -> Path:
     """Return the file at `path` below the installed package."""
-    return Path(str(importlib.resources.files("amct_ops").joinpath(path)))
+    import amct_ops
+
+    return Path(amct_ops.__path__[0]) / path
 
 
 @functools.cache

@@ -34,7 +34,8 @@ function(_amct_import_packages)
   target_compile_features(amct_compile INTERFACE cxx_std_${AMCT_CXX_STANDARD})
   target_compile_options(amct_compile INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Werror;-fvisibility=hidden;-fvisibility-inlines-hidden>
-    # No path of the build machine in the libraries.
+    # No path of the build machine in the libraries; g++ would resolve the links of packages/.
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-canonical-system-headers>
     "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build" "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.")
 
   _amct_link_package(torch torch)

@@ -20,8 +20,6 @@ Recent &ThisThread() {
 
 }  // namespace
 
-void SetMessage(const std::string &text) { ThisThread().text = text; }
-
 aclError Fail(aclError code, const char *format, ...) {
     char text[1024];
     va_list arguments;

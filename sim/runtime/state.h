@@ -21,7 +21,6 @@ namespace sim {
 
 // Makes `format` the thread's recent error message and returns `code`.
 __attribute__((format(printf, 2, 3))) aclError Fail(aclError code, const char *format, ...);
-void SetMessage(const std::string &text);
 
 // Refuses a function by name. Not ACL_ERROR_RT_FEATURE_NOT_SUPPORT: torch_npu ignores that one.
 aclError Refuse(const char *function);

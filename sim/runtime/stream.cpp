@@ -124,7 +124,7 @@ aclError Stream::Synchronize(int32_t timeoutMs) {
     lock.lock();
     const aclError error = error_;
     if (error != ACL_SUCCESS) {
-        SetMessage(message_);
+        Fail(error, "%s", message_.c_str());
         error_ = ACL_SUCCESS;
         message_.clear();
     }
@@ -240,10 +240,7 @@ aclError SynchronizeAll(int32_t timeoutMs) {
             message = aclGetRecentErrMsg();
         }
     }
-    if (first != ACL_SUCCESS) {
-        SetMessage(message);
-    }
-    return first;
+    return first == ACL_SUCCESS ? first : Fail(first, "%s", message.c_str());
 }
 
 }  // namespace

@@ -191,7 +191,9 @@ def test_an_operator_for_one_soc(checkout: Checkout, default_wheel: Wheel, secon
     # An error where it was.
     run = checkout.pip_wheel("cmake.define.OPS=second")
     assert run.returncode != 0
-    assert "operator second does not support SOC ascend910b. It supports: ascend950" in run.stdout
+    assert "operator second does not support SOC ascend910b. It supports: ascend950" in (
+        " ".join(run.stdout.split())
+    )
     # In a wheel for all, it is there for its architecture.
     wheel, _ = checkout.build("cmake.define.SOC=all")
     assert set(wheel.manifest()["operators"]["second"]["npu_archs"]) == {"dav-3510"}
@@ -409,8 +411,7 @@ def test_a_damaged_library_is_refused(installed: Path, manifest_file: Path) -> N
     entry["sha256"] = "0" * 64
     manifest_file.write_text(json.dumps(manifest))
     run = run_python(installed, "import amct_ops.hifloat8_cast")
-    assert "is not the file that built with" not in run.stderr
-    assert "ImportError" in run.stderr
+    assert "libhifloat8_cast_ops.so is damaged" in run.stderr
     assert "pip install --force-reinstall" in run.stderr
 
 
@@ -422,7 +423,7 @@ def test_the_source_tree_does_not_hide_the_installation(
         [str(installed), "-S", "-c",
          f"import sys; sys.path += [{str(checkout.path)!r}, {str(packages)!r}]; "
          "import amct_ops; print(amct_ops.__file__, amct_ops.__all__)"],
-        capture_output=True, text=True, check=False, env=clean_environment(),
+        capture_output=True, text=True, check=False, env=clean_environment(), cwd="/",
     )  # fmt: skip
     assert str(checkout.path) in run.stdout, run.stderr
     assert run.stdout.endswith(" ['hifloat8_cast']\n"), run.stderr

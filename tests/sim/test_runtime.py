@@ -1,0 +1,198 @@
+"""torch on the simulated device, through the real torch_npu."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import os
+import subprocess
+import sys
+import unittest
+
+import torch
+import torch_npu
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "import torch\n" + code],
+        env={**os.environ, **environment}, capture_output=True, text=True, check=False, cwd="/",
+    )  # fmt: skip
+
+
+class Operators(unittest.TestCase):
+    def test_results_are_the_cpu_kernels(self) -> None:
+        generator = torch.Generator().manual_seed(0)
+        a, b = (torch.randn(5, 7, generator=generator) for _ in range(2))
+        for function in (
+            lambda x, y: x + y * 2,
+            lambda x, y: x @ y.t(),
+            lambda x, y: torch.softmax(x, -1),
+            lambda x, y: x.t()[1:].contiguous(),
+            lambda x, y: torch.where(x > y, x, y),
+            lambda x, y: x[:, [0, 2]],
+            lambda x, y: torch.cat([x, y]).sort(0).values,
+            lambda x, y: x.clone().add_(y)[::2],
+        ):
+            self.assertTrue(torch.equal(function(a.npu(), b.npu()).cpu(), function(a, b)))
+
+    def test_out_is_resized(self) -> None:
+        x = torch.arange(6.0, device="npu").view(2, 3)
+        out = torch.empty(0, device="npu")
+        torch.add(x, x, out=out)
+        self.assertTrue(torch.equal(out.cpu(), 2 * torch.arange(6.0).view(2, 3)))
+
+    def test_views_share_memory(self) -> None:
+        x = torch.zeros(4, 4, device="npu")
+        x.t()[1].fill_(3)
+        x.view(-1)[0:2].add_(1)
+        self.assertEqual(x.sum().item(), 14)
+
+    def test_random_numbers_follow_the_seed_of_the_device(self) -> None:
+        def draw() -> list[torch.Tensor]:
+            return [torch.randn(8, device="npu"), torch.dropout(torch.ones(64).npu(), 0.5, True)]
+
+        cpu = torch.get_rng_state()
+        torch.npu.manual_seed(5)
+        first = draw()
+        self.assertFalse(torch.equal(first[0], draw()[0]))
+        torch.npu.manual_seed(5)
+        self.assertTrue(all(torch.equal(x, y) for x, y in zip(first, draw())))
+        self.assertTrue(torch.equal(cpu, torch.get_rng_state()))
+
+    def test_a_training_step_with_autocast(self) -> None:
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(),
+            torch.nn.Flatten(), torch.nn.Linear(4 * 36, 10),
+        ).npu()  # fmt: skip
+        optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+        x, target = torch.randn(8, 3, 8, 8).npu(), torch.arange(8).npu()
+        losses = []
+        for _ in range(8):
+            with torch.autocast("npu", dtype=torch.bfloat16):
+                loss = torch.nn.functional.cross_entropy(net(x), target)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        self.assertLess(losses[-1], losses[0] / 2)
+
+    def test_save_and_load(self) -> None:
+        buffer = io.BytesIO()
+        x = torch.randn(3, device="npu")
+        torch.save(x, buffer)
+        buffer.seek(0)
+        y = torch.load(buffer)
+        self.assertEqual(y.device.type, "npu")
+        self.assertTrue(torch.equal(x, y))
+
+    def test_two_kinds_of_devices_do_not_mix(self) -> None:
+        with self.assertRaisesRegex(RuntimeError, "at least two devices, npu:0 and cpu!"):
+            torch.ones(3, device="npu") + torch.ones(3)
+
+    def test_an_operator_of_cann_is_refused_by_name(self) -> None:
+        x = torch.ones(4, 8, device="npu")
+        with self.assertRaisesRegex(NotImplementedError, "npu::npu_swiglu is an operator of CANN"):
+            torch_npu.npu_swiglu(x)
+
+
+class Device(unittest.TestCase):
+    def test_queries(self) -> None:
+        self.assertTrue(torch.npu.is_available())
+        self.assertRegex(torch.npu.get_device_name(0), "^Ascend")
+        free, total = torch.npu.mem_get_info()
+        self.assertLessEqual(free, total)
+
+    def test_memory_runs_out(self) -> None:
+        _, total = torch.npu.mem_get_info()
+        with self.assertRaises(torch.OutOfMemoryError):
+            torch.empty(total + 1, dtype=torch.uint8, device="npu")
+        self.assertEqual(torch.ones(2, device="npu").sum().item(), 2)
+
+    def test_streams_and_events(self) -> None:
+        first, second = torch.npu.Stream(), torch.npu.Stream()
+        start, end = (torch.npu.Event(enable_timing=True) for _ in range(2))
+        with torch.npu.stream(first):
+            start.record()
+            x = torch.ones(1000, device="npu") * 2
+            end.record()
+        with torch.npu.stream(second):
+            second.wait_event(end)
+            y = x + 1
+        second.synchronize()
+        self.assertTrue(end.query())
+        self.assertGreaterEqual(start.elapsed_time(end), 0)
+        self.assertEqual(y.sum().item(), 3000)
+
+    def test_work_is_asynchronous_and_in_order(self) -> None:
+        # A host callback holds the stream; nothing behind it may have run.
+        runtime = ctypes.CDLL("libascendcl.so")
+        released = ctypes.c_int(0)
+        order: list[str] = []
+        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+        @function
+        def hold(_: int) -> None:
+            while not released.value:
+                pass
+            order.append("held")
+
+        @function
+        def follow(_: int) -> None:
+            order.append("followed")
+
+        stream = torch.npu.Stream()
+        handle = ctypes.c_void_p(stream.npu_stream)
+        for callback in (hold, follow):
+            self.assertEqual(runtime.aclrtLaunchHostFunc(handle, callback, None), 0)
+        self.assertFalse(stream.query())
+        self.assertEqual(order, [])
+        released.value = 1
+        stream.synchronize()  # releases the interpreter to the callbacks
+        self.assertEqual(order, ["held", "followed"])
+
+    def test_pinned_and_non_blocking_copies(self) -> None:
+        x = torch.arange(10.0).pin_memory()
+        self.assertTrue(x.is_pinned())
+        y = x.npu(non_blocking=True)
+        back = y.to("cpu", non_blocking=True)
+        torch.npu.synchronize()
+        self.assertTrue(torch.equal(back, x))
+
+    def test_soc_and_number_of_devices_follow_the_environment(self) -> None:
+        code = "print(torch.npu.get_device_name(0), torch.npu.device_count())"
+        out = run(code, AMCT_SIM_SOC="ascend910_9391", AMCT_SIM_DEVICES="3")
+        self.assertEqual(out.stdout, "Ascend910_9391 3\n", out.stderr)
+        out = run("torch.ones(1).npu()", AMCT_SIM_SOC="Ascend310")
+        self.assertIn("AMCT_SIM_SOC=Ascend310 is not known. Allowed: Ascend910B3,", out.stderr)
+
+    def test_two_devices(self) -> None:
+        code = (
+            "a = torch.ones(2, device='npu:0'); b = torch.ones(2, device='npu:1') * 3\n"
+            "print((a.to('npu:1') + b).tolist(), b.to('npu:0').device)\n"
+        )
+        self.assertEqual(run(code, AMCT_SIM_DEVICES="2").stdout, "[4.0, 4.0] npu:0\n")
+
+    def test_each_mode_of_the_task_queue(self) -> None:
+        code = "x = torch.ones(8).npu(); x = (x + x).t().contiguous(); print(x.sum().item())"
+        for mode in ("0", "1", "2"):
+            self.assertEqual(run(code, TASK_QUEUE_ENABLE=mode).stdout, "16.0\n")
+
+    def test_exit_with_live_tensors_and_pending_work(self) -> None:
+        code = "x = torch.ones(8).npu(); s = torch.npu.Stream(); y = x * 2; import sys; sys.exit(3)"
+        self.assertEqual(run(code).returncode, 3)
+
+    def test_a_forked_child_may_use_the_cpu(self) -> None:
+        code = (
+            "import os\n"
+            "torch.ones(1).npu()\n"
+            "pid = os.fork()\n"
+            "if pid == 0: os._exit(int(torch.ones(2).sum().item()))\n"
+            "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
+        )
+        self.assertEqual(run(code).stdout, "2\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,247 @@
+"""The installed simulated toolkit as another project's compiler, and what its checks say."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import torch
+import torch_npu  # noqa: F401
+
+import amct_ops
+
+TOOLKIT = Path(amct_ops.__path__[0]) / "_sim" / "toolkit"
+SOURCE = Path(__file__).with_name("kernels.asc")
+ARCH = {"Ascend910": "dav-2201", "Ascend950": "dav-3510"}[torch.npu.get_device_name()[:9]]
+
+
+def line_of(fault: str) -> int:
+    """The line of kernels.asc at which a fault is found: it is marked there."""
+    lines = SOURCE.read_text().splitlines()
+    (line,) = (i for i, text in enumerate(lines, 1) if re.search(rf"// here: .*\b{fault}\b", text))
+    return line
+
+
+def compile_kernels(
+    source: Path, output: Path, arch: str = ARCH
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(TOOLKIT / "bin" / "bisheng"), f"--npu-arch={arch}", "-std=c++17", "-O2", "-fPIC",
+         "-shared", str(source), "-o", str(output)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+class Kernels(unittest.TestCase):
+    folder: tempfile.TemporaryDirectory[str]
+    library: ctypes.CDLL
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.folder = tempfile.TemporaryDirectory()
+        output = Path(cls.folder.name) / "libkernels.so"
+        run = compile_kernels(SOURCE, output)
+        if run.returncode:
+            raise AssertionError(run.stderr)
+        # Its libraries are in the process by now, or found beside the toolkit.
+        for name in ("libascendcl.so", "libascendc_runtime.so"):
+            ctypes.CDLL(str(TOOLKIT / "lib64" / name))
+        cls.library = ctypes.CDLL(str(output))
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.folder.cleanup()
+
+    def launch(
+        self, name: str, *, blocks: int = 4, count: int = 1024, stub: bool = False
+    ) -> torch.Tensor:
+        x = torch.arange(count, dtype=torch.float32).npu()
+        y = torch.zeros(count, device="npu")
+        stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)
+        arguments = (ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), count)
+        function = getattr(self.library, name)
+        function.restype = None
+        if stub:
+            function(ctypes.c_uint32(blocks), None, stream, *arguments)
+        else:
+            function(ctypes.c_uint32(blocks), stream, *arguments)
+        torch.npu.synchronize()
+        return y.cpu()
+
+    def check_doubled(self, y: torch.Tensor) -> None:
+        self.assertTrue(torch.equal(y, 2 * torch.arange(len(y), dtype=torch.float32)))
+
+    def check_fault(self, name: str, check: str, text: str, has_line: bool = True) -> None:
+        with self.assertRaises(RuntimeError) as caught:
+            self.launch(f"Launch{name}", blocks=2)
+        message = str(caught.exception)
+        self.assertIn(f"[{check}] kernel ", message)
+        self.assertRegex(message, text)
+        self.assertIn("error code is 507035", message)
+        if has_line:
+            self.assertIn(f"kernels.asc:{line_of(name)} ", message)
+        # The process goes on, and so does the device.
+        self.check_doubled(self.launch("LaunchNone"))
+
+    def test_launch_by_chevrons(self) -> None:
+        for blocks in (1, 3, 40):
+            self.check_doubled(self.launch("LaunchNone", blocks=blocks))
+
+    def test_host_stub_with_c_linkage(self) -> None:
+        self.check_doubled(self.launch("c_kernel", stub=True))
+
+    def test_host_stub_with_cpp_linkage(self) -> None:
+        self.check_doubled(self.launch("_Z8c_kerneljPvS_PhS0_j", stub=True))
+        self.check_doubled(self.launch("_ZN5inner10cpp_kernelEjPvS0_PhS1_j", stub=True))
+
+    def test_text_that_looks_like_code_stays(self) -> None:
+        self.library.Text.restype = ctypes.c_char_p
+        self.assertEqual(self.library.Text(), b"__global__ <<< not a launch >>>")
+
+    def test_blocks_wait_for_each_other(self) -> None:
+        y = self.launch("barrier", blocks=8, count=8, stub=True)
+        self.assertEqual(y.tolist(), [36.0] * 8)
+
+    def test_queue_hang(self) -> None:
+        self.check_fault("QueueHang", "queue-state", "all 2 buffers of the queue are in use")
+
+    def test_leak(self) -> None:
+        self.check_fault(
+            "Leak", "queue-leak", "is still dequeued at the end|are in use", has_line=False
+        )
+
+    def test_uninitialised_read(self) -> None:
+        self.check_fault("Uninitialised", "uninit-read", "nothing was written to byte 0")
+
+    def test_outside_of_global_memory(self) -> None:
+        self.check_fault("Outside", "gm-extent", r"bytes \[0, 1024\) of a GlobalTensor with")
+
+    def test_overrun_of_a_buffer(self) -> None:
+        self.check_fault(
+            "Overrun", "ub-extent", r"reads UB bytes \[0, 1056\), the buffer ends at 1024"
+        )
+
+    def test_flag_that_nobody_sets(self) -> None:
+        self.check_fault("Flag", "event-pair", "waits for flag MTE3_V 3, which was not set")
+
+    def test_second_tpipe(self) -> None:
+        self.check_fault("SecondTPipe", "queue-state", "a second TPipe while one is alive")
+
+    def test_deadlock_names_the_wait(self) -> None:
+        text = rf"kernel deadlock hangs: block 1 waits for .*:{line_of('deadlock')} "
+        with self.assertRaisesRegex(RuntimeError, text):
+            self.launch("deadlock", stub=True)
+
+    def test_exception(self) -> None:
+        with self.assertRaisesRegex(RuntimeError, "kernel thrower throws"):
+            self.launch("thrower", stub=True)
+
+    def test_bad_numbers_of_blocks(self) -> None:
+        for blocks in (0, 65536):
+            with self.assertRaisesRegex(RuntimeError, f"{blocks} blocks, allowed are 1 to 65535"):
+                self.launch("LaunchNone", blocks=blocks)
+
+    def test_work_behind_a_failure_is_dropped_until_it_was_seen(self) -> None:
+        x = torch.zeros(256, device="npu")
+        stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)
+        arguments = (ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(x.data_ptr()), 256)
+        self.library.LaunchFlag(ctypes.c_uint32(1), stream, *arguments)
+        with self.assertRaisesRegex(RuntimeError, "event-pair"):
+            torch.npu.synchronize()
+        torch.npu.synchronize()
+
+    def test_a_kernel_for_another_architecture(self) -> None:
+        other = "dav-3510" if ARCH == "dav-2201" else "dav-2201"
+        with tempfile.TemporaryDirectory() as folder:
+            output = Path(folder) / "libother.so"
+            self.assertEqual(compile_kernels(SOURCE, output, other).returncode, 0)
+            library = ctypes.CDLL(str(output))
+            x = torch.zeros(256, device="npu")
+            library.LaunchNone(
+                ctypes.c_uint32(1), ctypes.c_void_p(torch.npu.current_stream().npu_stream),
+                ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(x.data_ptr()), 256,
+            )  # fmt: skip
+            with self.assertRaisesRegex(
+                RuntimeError, f"compiled for {other}, but the device .* is {ARCH}"
+            ):
+                torch.npu.synchronize()
+
+
+class Compiler(unittest.TestCase):
+    def compile(self, text: str, *flags: str) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "wrong.asc"
+            source.write_text(text)
+            run = subprocess.run(
+                [str(TOOLKIT / "bin" / "bisheng"), *(flags or ["--npu-arch=dav-2201"]),
+                 "-std=c++17", "-c", "wrong.asc", "-o", "wrong.o"],
+                cwd=folder, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            self.assertNotEqual(run.returncode, 0)
+            self.assertNotIn("Traceback", run.stderr)
+            return run.stderr
+
+    def test_unknown_architecture(self) -> None:
+        self.assertIn(
+            "Unsupported NPU architecture or soc: 'dav-1'. Simulated are: dav-2201, dav-3510",
+            self.compile("", "--npu-arch=dav-1"),
+        )
+
+    def test_unsupported_mode(self) -> None:
+        self.assertIn("--enable-simt is not supported", self.compile("", "--enable-simt"))
+
+    def test_errors_are_at_their_own_line(self) -> None:
+        text = '#include "kernel_operator.h"\n__global__ __aicore__ void k() {\n    nope(1);\n}\n'
+        self.assertRegex(self.compile(text), r"wrong\.asc:3:\d+: error: .nope.")
+
+    def test_launch_without_stream(self) -> None:
+        text = "template <typename T> void k(T);\nvoid f(int *p) {\n    k<int *><<<1, 0>>>(p);\n}\n"
+        self.assertIn(
+            "wrong.asc:3: error: kernel launch: 2 launch parameters, allowed are three",
+            self.compile(text),
+        )
+
+    def test_a_cast_that_the_architecture_lacks(self) -> None:
+        text = (
+            '#include "kernel_operator.h"\nvoid f(AscendC::LocalTensor<bfloat16_t> d, '
+            "AscendC::LocalTensor<half> s) {\n    AscendC::Cast(d, s, AscendC::RoundMode::CAST_RINT, 8);\n}\n"
+        )
+        self.assertIn("this architecture has no cast between these types", self.compile(text))
+
+
+class Project(unittest.TestCase):
+    def test_an_unrelated_cmake_project_builds(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "CMakeLists.txt").write_text(
+                "cmake_minimum_required(VERSION 3.18)\n"
+                "find_package(ASC REQUIRED HINTS $ENV{ASCEND_HOME_PATH}/lib64/cmake)\n"
+                "project(other LANGUAGES ASC CXX)\n"
+                f'add_library(other SHARED "{SOURCE}")\n'
+                "target_compile_options(other PRIVATE $<$<COMPILE_LANGUAGE:ASC>:--npu-arch=dav-2201>)\n"
+                "target_link_directories(other PRIVATE $ENV{ASCEND_HOME_PATH}/lib64)\n"
+                "target_link_libraries(other PRIVATE ascendcl ascendc_runtime)\n"
+            )
+            script = (
+                f'source "{TOOLKIT}/set_env.sh" && cmake -S . -B build -G Ninja && '
+                "cmake --build build && nm -D --defined-only build/libother.so"
+            )
+            environment = {
+                k: v for k, v in os.environ.items() if not k.startswith(("ASCEND", "CMAKE"))
+            }
+            environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+            run = subprocess.run(
+                ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True,
+                check=False,
+            )  # fmt: skip
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertTrue(re.search(r" T c_kernel$", run.stdout, re.M))
+
+
+if __name__ == "__main__":
+    unittest.main()
