@@ -143,8 +143,8 @@ def load(name: str) -> None:
     file = _manifest.resource(library.path)
     if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != library.sha256:
         raise ImportError(
-            f"{file} is {'damaged' if file.is_file() else 'missing'}: it is not the library of this "
-            "wheel. Run: pip install --force-reinstall --no-deps <the amct_ops wheel>"
+            f"{file} is {'damaged' if file.is_file() else 'missing'}: it is not the library of "
+            "this wheel. Run: pip install --force-reinstall --no-deps <the amct_ops wheel>"
         )
     torch.ops.load_library(str(file))  # type: ignore[no-untyped-call]
 

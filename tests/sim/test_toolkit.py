@@ -210,7 +210,8 @@ class Compiler(unittest.TestCase):
     def test_a_cast_that_the_architecture_lacks(self) -> None:
         text = (
             '#include "kernel_operator.h"\nvoid f(AscendC::LocalTensor<bfloat16_t> d, '
-            "AscendC::LocalTensor<half> s) {\n    AscendC::Cast(d, s, AscendC::RoundMode::CAST_RINT, 8);\n}\n"
+            "AscendC::LocalTensor<half> s) {\n"
+            "    AscendC::Cast(d, s, AscendC::RoundMode::CAST_RINT, 8);\n}\n"
         )
         self.assertIn("this architecture has no cast between these types", self.compile(text))
 
@@ -223,7 +224,7 @@ class Project(unittest.TestCase):
                 "find_package(ASC REQUIRED HINTS $ENV{ASCEND_HOME_PATH}/lib64/cmake)\n"
                 "project(other LANGUAGES ASC CXX)\n"
                 f'add_library(other SHARED "{SOURCE}")\n'
-                "target_compile_options(other PRIVATE $<$<COMPILE_LANGUAGE:ASC>:--npu-arch=dav-2201>)\n"
+                "target_compile_options(other PRIVATE --npu-arch=dav-2201)\n"
                 "target_link_directories(other PRIVATE $ENV{ASCEND_HOME_PATH}/lib64)\n"
                 "target_link_libraries(other PRIVATE ascendcl ascendc_runtime)\n"
             )

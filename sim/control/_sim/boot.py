@@ -1,7 +1,7 @@
 """Make torch_npu find the simulated runtime; run by a .pth file at each start of Python.
 
-`import torch` imports torch_npu, which cannot be loaded without CANN's libraries. The loader takes a
-library that is in the process already by its soname, so it is enough to load the simulated ones
+`import torch` imports torch_npu, which cannot be loaded without CANN's libraries. The loader takes
+a library that is in the process already by its soname, so it is enough to load the simulated ones
 before. A machine with real CANN is left alone.
 """
 
@@ -38,8 +38,8 @@ def _enter() -> None:
 
     for name in LIBRARIES:
         ctypes.CDLL(os.path.join(toolkit(), "lib64", name))
-    # torch_npu looks at these while it is imported. They must not stay: to a build that this process
-    # starts they would mean an installed CANN.
+    # torch_npu looks at these while it is imported. They must not stay: to a build that this
+    # process starts they would mean an installed CANN.
     os.environ["ASCEND_HOME_PATH"] = toolkit()
     os.environ["ASCEND_OPP_PATH"] = os.path.join(toolkit(), "opp")
 
