@@ -146,7 +146,7 @@ def load(name: str) -> None:
             f"{file} is {'damaged' if file.is_file() else 'missing'}: it is not the library of "
             "this wheel. Run: pip install --force-reinstall --no-deps <the amct_ops wheel>"
         )
-    torch.ops.load_library(str(file))  # type: ignore[no-untyped-call]
+    torch.ops.load_library(str(file))
 
 
 def dispatch_keys(function: str) -> list[str]:

@@ -47,4 +47,4 @@ def _load_operator_of(function: str) -> None:
 
 def install() -> None:
     """Put the namespace in its place."""
-    torch.ops.amct = AmctNamespace("amct")  # type: ignore[attr-defined]
+    torch.ops.amct = AmctNamespace("amct")

@@ -146,3 +146,12 @@ inline void wait_flag(pipe_t from, pipe_t to, int32_t id, sim::Loc loc = sim::Lo
 inline void pipe_barrier(pipe_t) {}
 inline int64_t get_block_idx() { return AscendC::GetBlockIdx(); }
 inline int64_t get_block_num() { return AscendC::GetBlockNum(); }
+
+// Ends the kernel if the condition does not hold.
+#define ascendc_assert(condition, ...)                                                         \
+    do {                                                                                       \
+        if (!(condition)) {                                                                    \
+            ::sim::ThisCore().Fail(::sim::Check::Assert, "ascendc_assert", ::sim::Loc::Here(), \
+                                   "%s does not hold", #condition);                            \
+        }                                                                                      \
+    } while (false)

@@ -183,7 +183,7 @@ void CountForm(const char *api, Loc loc, int64_t count, F f, const AscendC::Loca
     // The device leaves these behind.
     ThisCore().counterMode = false;
     ThisCore().mask[0] = ThisCore().mask[1] = ~uint64_t{0};
-    [n, f](D *to, const S *...from) {
+    [n, f](D *to, const S *...from) mutable {
         for (uint64_t i = 0; i < n; ++i) {
             to[i] = f(from[i]...);
         }
