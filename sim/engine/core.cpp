@@ -19,10 +19,10 @@ const char *PipeName(Pipe pipe) {
 }
 
 const char *CheckName(Check check) {
-    static const char *const names[] = {"ub-extent",   "ub-align",   "gm-extent",  "uninit-read",
-                                        "queue-state", "queue-leak", "event-pair", "mask",
-                                        "repeat",      "dma-params", "cast-mode",  "gather-offset",
-                                        "sync",        "launch",     "assert"};
+    static const char *const names[] = {
+        "ub-extent",   "ub-align",      "gm-extent",  "uninit-read", "race",   "gm-overlap",
+        "queue-state", "queue-leak",    "event-pair", "mask",        "repeat", "dma-params",
+        "cast-mode",   "gather-offset", "sync",       "launch",      "assert"};
     static_assert(sizeof(names) / sizeof(*names) == static_cast<size_t>(Check::kCount),
                   "one name for each check");
     return names[static_cast<int>(check)];
@@ -58,8 +58,22 @@ uint64_t EnabledChecks() {
 
 }  // namespace
 
+namespace {
+
+// --cce-auto-sync of the device compiler, on unless the environment says otherwise.
+bool AutoSync() {
+    static const bool on = [] {
+        const char *text = std::getenv("AMCT_SIM_AUTO_SYNC");
+        return text == nullptr || std::string_view(text) != "off";
+    }();
+    return on;
+}
+
+}  // namespace
+
 Core::Core(Launch_ &launch, uint32_t block, uint64_t ubBytes)
-    : launch_(launch),
+    : order(AutoSync() || launch.kernel.npuArch == 3510, AutoSync()),
+      launch_(launch),
       block_(block),
       ubBytes_(ubBytes),
       enabledChecks_(EnabledChecks()),
@@ -90,20 +104,56 @@ void Core::Fail(Check check, const char *api, Loc loc, const char *format, ...) 
     throw Violation{text};
 }
 
-void Core::ReadUb(uint32_t offset, uint64_t bytes, const char *api, Loc loc) {
+void Core::FailRace(const Race &race, const char *memory, uint64_t begin, uint64_t end,
+                    bool write) const {
+    const Touch &now = order.Current();
+    const Touch &before = *race.earlier;
+    if (now.pipe == before.pipe) {
+        Fail(Check::Race, now.api, now.loc,
+             "%s %s bytes [%llu, %llu) that an earlier instruction of the same pipe %s at %s:%d "
+             "(%s): "
+             "PipeBarrier<PIPE_%s> is missing",
+             write ? "writes" : "reads", memory, static_cast<unsigned long long>(begin),
+             static_cast<unsigned long long>(end), race.earlierWrites ? "writes" : "reads",
+             before.loc.file, before.loc.line, before.api, PipeName(now.pipe));
+        return;
+    }
+    Fail(
+        Check::Race, now.api, now.loc,
+        "pipe %s %s %s bytes [%llu, %llu) that pipe %s %s at %s:%d (%s): nothing orders the two, a "
+        "flag %s_%s or a queue is missing",
+        PipeName(now.pipe), write ? "writes" : "reads", memory,
+        static_cast<unsigned long long>(begin), static_cast<unsigned long long>(end),
+        PipeName(before.pipe), race.earlierWrites ? "writes" : "reads", before.loc.file,
+        before.loc.line, before.api, PipeName(before.pipe), PipeName(now.pipe));
+}
+
+void Core::ReadUb(uint32_t offset, uint64_t bytes) {
+    if (Enabled(Check::Race)) {
+        const Race race = order.TouchUb(offset, offset + bytes, false);
+        if (race.earlier != nullptr) {
+            FailRace(race, "UB", offset, offset + bytes, false);
+        }
+    }
     if (!Enabled(Check::UninitRead)) {
         return;
     }
     const auto *begin = initialised_ + offset;
     if (const void *hole = std::memchr(begin, 0, bytes)) {
         const auto at = static_cast<const uint8_t *>(hole) - initialised_;
-        Fail(Check::UninitRead, api, loc,
+        Fail(Check::UninitRead, order.Current().api, order.Current().loc,
              "reads UB bytes [%u, %llu), but nothing was written to byte %lld", offset,
              static_cast<unsigned long long>(offset + bytes), static_cast<long long>(at));
     }
 }
 
 void Core::WriteUb(uint32_t offset, uint64_t bytes) {
+    if (Enabled(Check::Race)) {
+        const Race race = order.TouchUb(offset, offset + bytes, true);
+        if (race.earlier != nullptr) {
+            FailRace(race, "UB", offset, offset + bytes, true);
+        }
+    }
     std::memset(initialised_ + offset, 1, bytes);
 }
 
@@ -111,21 +161,35 @@ void Core::ForgetUb(uint32_t offset, uint64_t bytes) {
     std::memset(initialised_ + offset, 0, bytes);
 }
 
-void Core::TouchGm(const void *address, uint64_t bytes, const char *api, Loc loc) {
-    if (bytes == 0 || launch_.FindAllocation(address, bytes)) {
+void Core::TouchGm(const void *address, uint64_t bytes, bool write) {
+    if (bytes == 0) {
         return;
     }
-    SimAllocation allocation{};
-    if (simFindAllocation(address, &allocation) != 0) {
-        const auto offset =
-            static_cast<const uint8_t *>(address) - static_cast<const uint8_t *>(allocation.base);
-        Fail(Check::GmExtent, api, loc,
-             "accesses bytes [%lld, %lld) of a device allocation of %llu bytes",
-             static_cast<long long>(offset), static_cast<long long>(offset + bytes),
-             static_cast<unsigned long long>(allocation.bytes));
-    } else {
-        Fail(Check::GmExtent, api, loc, "accesses %llu bytes at %p, which is no device memory",
-             static_cast<unsigned long long>(bytes), address);
+    const Touch &now = order.Current();
+    if (!launch_.FindAllocation(address, bytes)) {
+        SimAllocation allocation{};
+        if (simFindAllocation(address, &allocation) != 0) {
+            const auto offset = static_cast<const uint8_t *>(address) -
+                                static_cast<const uint8_t *>(allocation.base);
+            Fail(Check::GmExtent, now.api, now.loc,
+                 "accesses bytes [%lld, %lld) of a device allocation of %llu bytes",
+                 static_cast<long long>(offset), static_cast<long long>(offset + bytes),
+                 static_cast<unsigned long long>(allocation.bytes));
+        } else {
+            Fail(Check::GmExtent, now.api, now.loc,
+                 "accesses %llu bytes at %p, which is no device memory",
+                 static_cast<unsigned long long>(bytes), address);
+        }
+    }
+    const auto begin = reinterpret_cast<uint64_t>(address);
+    if (Enabled(Check::Race)) {
+        const Race race = order.TouchGm(begin, begin + bytes, write);
+        if (race.earlier != nullptr) {
+            FailRace(race, "GM", begin, begin + bytes, write);
+        }
+    }
+    if (Enabled(Check::GmOverlap)) {
+        launch_.TouchGm(*this, begin, begin + bytes, write);
     }
 }
 
@@ -134,13 +198,13 @@ void Core::SetFlag(Pipe from, Pipe to, int32_t id, const char *api, Loc loc) {
         Fail(Check::EventPair, api, loc, "event id %d, allowed are 0 to %d", id, kEvents - 1);
         return;
     }
-    Loc &flag = flags_[static_cast<int>(from)][static_cast<int>(to)][id];
-    if (flag.line != 0) {
+    Flag &flag = flags_[static_cast<int>(from)][static_cast<int>(to)][id];
+    if (flag.set.line != 0) {
         Fail(Check::EventPair, api, loc,
              "flag %s_%s %d is set again before it was waited for; first set at %s:%d",
-             PipeName(from), PipeName(to), id, flag.file, flag.line);
+             PipeName(from), PipeName(to), id, flag.set.file, flag.set.line);
     }
-    flag = loc;
+    flag = {loc, order.Finished(from)};
 }
 
 void Core::WaitFlag(Pipe from, Pipe to, int32_t id, const char *api, Loc loc) {
@@ -148,19 +212,20 @@ void Core::WaitFlag(Pipe from, Pipe to, int32_t id, const char *api, Loc loc) {
         Fail(Check::EventPair, api, loc, "event id %d, allowed are 0 to %d", id, kEvents - 1);
         return;
     }
-    Loc &flag = flags_[static_cast<int>(from)][static_cast<int>(to)][id];
-    if (flag.line == 0) {
+    Flag &flag = flags_[static_cast<int>(from)][static_cast<int>(to)][id];
+    if (flag.set.line == 0) {
         Fail(Check::EventPair, api, loc, "waits for flag %s_%s %d, which was not set: a hang",
              PipeName(from), PipeName(to), id);
     }
-    flag.line = 0;
+    flag.set.line = 0;
+    order.Acquire(to, flag.clock);
 }
 
 void Core::FlagsAtExit() const {
     for (int from = 0; from < kPipes; ++from) {
         for (int to = 0; to < kPipes; ++to) {
             for (int id = 0; id < kEvents; ++id) {
-                const Loc &flag = flags_[from][to][id];
+                const Loc &flag = flags_[from][to][id].set;
                 if (flag.line != 0) {
                     Fail(Check::EventPair, "SetFlag", flag,
                          "flag %s_%s %d is still set at the end of the kernel",
@@ -174,10 +239,14 @@ void Core::FlagsAtExit() const {
 uint32_t Core::Blocks() const { return launch_.blocks; }
 const KernelInfo &Core::Kernel() const { return launch_.kernel; }
 
-void Core::SyncAll(const char *api, Loc loc) { launch_.SyncAll(*this, api, loc); }
+void Core::SyncAll(const char *api, Loc loc) {
+    order.Barrier(Pipe::ALL);
+    launch_.SyncAll(*this, api, loc);
+}
 void Core::CrossSet(int32_t id, const char *api, Loc loc) { launch_.CrossSet(*this, id, api, loc); }
 void Core::CrossWait(int32_t id, const char *api, Loc loc) {
     launch_.CrossWait(*this, id, api, loc);
+    order.Barrier(Pipe::ALL);
 }
 
 }  // namespace sim

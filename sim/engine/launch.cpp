@@ -198,6 +198,40 @@ bool Launch_::FindAllocation(const void *address, uint64_t bytes) {
     return holds() || (simFindAllocation(address, &lastAllocation_) != 0 && holds());
 }
 
+void Launch_::TouchGm(const Core &core, uint64_t begin, uint64_t end, bool write) {
+    if (blocks == 1 || ordersByFlags_) {
+        return;
+    }
+    const auto self = static_cast<int64_t>(core.Block());
+    const bool atomic = write && core.atomic != Core::Atomic::None;
+    gm_.ForEach(begin, end, [&](GmUse &use) {
+        const bool othersWrite = use.writer != GmUse::kNobody && use.writer != self;
+        const bool othersRead = use.reader != GmUse::kNobody && use.reader != self;
+        if ((othersWrite && !(atomic && use.atomic)) || (write && othersRead)) {
+            const Touch &other = othersWrite ? use.write : use.read;
+            const int64_t block = othersWrite ? use.writer : use.reader;
+            const std::string who =
+                block == GmUse::kSeveral ? "other blocks" : "block " + std::to_string(block);
+            core.Fail(Check::GmOverlap, core.order.Current().api, core.order.Current().loc,
+                      "%s %llu bytes of global memory that %s %s at %s:%d (%s), with no SyncAll "
+                      "between",
+                      write ? "writes" : "reads", static_cast<unsigned long long>(end - begin),
+                      who.c_str(), othersWrite ? "writes" : "reads", other.loc.file, other.loc.line,
+                      other.api);
+        }
+        if (write) {
+            use.atomic = atomic && (use.writer == GmUse::kNobody || use.atomic);
+            use.writer =
+                use.writer == GmUse::kNobody || use.writer == self ? self : GmUse::kSeveral;
+            use.write = core.order.Current();
+        } else {
+            use.reader =
+                use.reader == GmUse::kNobody || use.reader == self ? self : GmUse::kSeveral;
+            use.read = core.order.Current();
+        }
+    });
+}
+
 void Launch_::SyncAll(Core &core, const char *api, Loc loc) {
     static_cast<void>(core);
     if (++arrived_ < blocks) {
@@ -208,6 +242,7 @@ void Launch_::SyncAll(Core &core, const char *api, Loc loc) {
         return;
     }
     arrived_ = 0;
+    gm_ = {};
     for (Fiber &fiber : fibers_) {
         if (fiber.waitsFor.rfind("the other blocks", 0) == 0) {
             fiber.waitsFor.clear();
@@ -216,6 +251,7 @@ void Launch_::SyncAll(Core &core, const char *api, Loc loc) {
 }
 
 void Launch_::CrossSet(Core &core, int32_t id, const char *api, Loc loc) {
+    ordersByFlags_ = true;
     if (id < 0 || id >= kCrossFlags) {
         core.Fail(Check::EventPair, api, loc, "flag id %d, allowed are 0 to %d", id,
                   kCrossFlags - 1);

@@ -29,6 +29,8 @@ struct Launch_ {
 
     // For the cores. Whether one allocation holds all of [address, address + bytes).
     bool FindAllocation(const void *address, uint64_t bytes);
+    // Fails if another block touched the bytes, one of the two writes, and no SyncAll lies between.
+    void TouchGm(const Core &core, uint64_t begin, uint64_t end, bool write);
     void SyncAll(Core &core, const char *api, Loc loc);
     void CrossSet(Core &core, int32_t id, const char *api, Loc loc);
     void CrossWait(Core &core, int32_t id, const char *api, Loc loc);
@@ -50,6 +52,18 @@ private:
     Fiber *running_ = nullptr;
     ucontext_t scheduler_{};
     std::string failure_;
+    // Who touched global memory since the last SyncAll.
+    struct GmUse {
+        static constexpr int64_t kNobody = -1;
+        static constexpr int64_t kSeveral = -2;
+        int64_t writer = kNobody;
+        int64_t reader = kNobody;
+        bool atomic = false;  // all writes so far
+        Touch write;
+        Touch read;
+    };
+    IntervalMap<GmUse> gm_;
+    bool ordersByFlags_ = false;      // blocks order themselves in ways that are not followed
     uint32_t arrived_ = 0;            // at SyncAll
     std::vector<int> crossFlags_;     // by block and id
     SimAllocation lastAllocation_{};  // nearly all accesses hit the one before

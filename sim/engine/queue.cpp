@@ -46,7 +46,7 @@ Buffer *BufferTable::Add(const void *queue, uint32_t bytes, Loc loc) {
     }
     const uint32_t address = Take(bytes, "InitBuffer", loc);
     Buffer &buffer = buffers_[queued_++];
-    buffer = {address, used_ - address, BufferState::Free, queue, loc};
+    buffer = {address, used_ - address, BufferState::Free, queue, loc, {}};
     return &buffer;
 }
 
@@ -90,6 +90,7 @@ Buffer *QueueState::Alloc(Loc loc) {
         if (buffer->state == BufferState::Free) {
             buffer->state = BufferState::Occupied;
             buffer->allocated = loc;
+            ThisCore().order.Acquire(producer_, buffer->handed);
             ThisCore().ForgetUb(buffer->address, buffer->bytes);
             return buffer;
         }
@@ -118,6 +119,7 @@ void QueueState::EnQue(void *buffer, Loc loc) {
                         BufferStateName(own->state));
     }
     own->state = BufferState::Enqueued;
+    own->handed = ThisCore().order.Finished(producer_);
     order_[(head_ + enqueued_++) % kMax] = own;
 }
 
@@ -130,6 +132,7 @@ Buffer *QueueState::DeQue(Loc loc) {
     head_ = (head_ + 1) % kMax;
     --enqueued_;
     buffer->state = BufferState::Dequeued;
+    ThisCore().order.Acquire(consumer_, buffer->handed);
     return buffer;
 }
 
@@ -139,6 +142,7 @@ void QueueState::Free(void *buffer, Loc loc) {
         ThisCore().Fail(Check::QueueState, "FreeTensor", loc, "the tensor is free already");
     }
     own->state = BufferState::Free;
+    own->handed = ThisCore().order.Finished(consumer_);
 }
 
 bool QueueState::HasIdle() const {

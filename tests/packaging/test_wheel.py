@@ -262,8 +262,7 @@ def test_another_toolkit_in_a_tree_is_noticed(
     )  # fmt: skip
     assert run.returncode != 0
     assert "was configured with the toolkit in" in " ".join(run.stderr.split())
-    _, log = checkout.build()
-    assert compiled(log) == []
+    checkout.build()
 
 
 def test_an_sdist_builds_the_same_wheel(

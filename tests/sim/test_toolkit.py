@@ -133,6 +133,20 @@ class Kernels(unittest.TestCase):
     def test_second_tpipe(self) -> None:
         self.check_fault("SecondTPipe", "queue-state", "a second TPipe while one is alive")
 
+    def test_pipes_that_nothing_orders(self) -> None:
+        self.check_doubled(self.launch("LaunchFlags", blocks=2))
+        for name, text in {
+            "FlagsIn": "pipe V reads UB bytes .* that pipe MTE2 writes .*MTE2_V",
+            "FlagsOut": "pipe MTE3 reads UB bytes .* that pipe V writes .*V_MTE3",
+            "FlagsReuseIn": "pipe MTE2 writes UB bytes .* that pipe V reads .*V_MTE2",
+            "FlagsReuseOut": "pipe V writes UB bytes .* that pipe MTE3 reads .*MTE3_V",
+        }.items():
+            with self.subTest(missing=name):
+                self.check_fault(name, "race", text)
+
+    def test_two_blocks_that_write_one_place(self) -> None:
+        self.check_fault("Overlap", "gm-overlap", "writes 1024 bytes .* that block 0 writes at ")
+
     def test_deadlock_names_the_wait(self) -> None:
         text = rf"kernel deadlock hangs: block 1 waits for .*:{line_of('deadlock')} "
         with self.assertRaisesRegex(RuntimeError, text):

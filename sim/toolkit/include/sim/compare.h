@@ -63,6 +63,7 @@ void CompareAll(const LocalTensor<U> &dst, const LocalTensor<T> &src, Right righ
 template <typename U, typename T>
 void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
              CMPMODE mode, uint32_t count, sim::Loc loc = sim::Loc::Here()) {
+    sim::ThisCore().Begin(sim::Pipe::V, "Compare", loc);
     sim::CheckRange(src1, 0, uint64_t{count} * sizeof(T), false, "Compare", loc);
     detail::CompareAll(
         dst, src0, [&](uint32_t i) { return src1.Data()[i]; }, mode, count, "Compare", loc);
@@ -70,12 +71,14 @@ void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const LocalT
 template <typename U, typename T>
 void CompareScalar(const LocalTensor<U> &dst, const LocalTensor<T> &src, const T &scalar,
                    CMPMODE mode, uint32_t count, sim::Loc loc = sim::Loc::Here()) {
+    sim::ThisCore().Begin(sim::Pipe::V, "CompareScalar", loc);
     detail::CompareAll(
         dst, src, [&](uint32_t) { return scalar; }, mode, count, "CompareScalar", loc);
 }
 template <typename U, typename T>
 void Compares(const LocalTensor<U> &dst, const LocalTensor<T> &src, const T &scalar, CMPMODE mode,
               uint32_t count, sim::Loc loc = sim::Loc::Here()) {
+    sim::ThisCore().Begin(sim::Pipe::V, "Compares", loc);
     detail::CompareAll(dst, src, [&](uint32_t) { return scalar; }, mode, count, "Compares", loc);
 }
 
@@ -105,6 +108,7 @@ template <typename T, typename U>
 void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selection, const LocalTensor<T> &src0,
             const LocalTensor<T> &src1, SELMODE mode, uint32_t count,
             sim::Loc loc = sim::Loc::Here()) {
+    sim::ThisCore().Begin(sim::Pipe::V, "Select", loc);
     sim::CheckRange(src1, 0, uint64_t{count} * sizeof(T), false, "Select", loc);
     detail::SelectAll(
         dst, selection, src0, [&](uint32_t i) { return src1.Data()[i]; }, mode, count, loc);
@@ -112,6 +116,7 @@ void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selection, const Lo
 template <typename T, typename U>
 void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selection, const LocalTensor<T> &src0,
             T scalar, SELMODE mode, uint32_t count, sim::Loc loc = sim::Loc::Here()) {
+    sim::ThisCore().Begin(sim::Pipe::V, "Select", loc);
     detail::SelectAll(dst, selection, src0, [&](uint32_t) { return scalar; }, mode, count, loc);
 }
 

@@ -7,20 +7,10 @@
 #include <vector>
 
 #include "sim/builtins.h"
+#include "sim/order.h"
 
 namespace sim {
 
-// Where the kernel calls an API. The default argument of every API function that checks something.
-struct Loc {
-    const char *file;
-    int line;
-    static constexpr Loc Here(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
-        return {file, line};
-    }
-};
-
-enum class Pipe : uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX, ALL };
-constexpr int kPipes = 7;
 SIM_API const char *PipeName(Pipe pipe);
 
 // The checks, each with the name that users read and may switch off.
@@ -29,6 +19,8 @@ enum class Check : uint8_t {
     UbAlign,
     GmExtent,
     UninitRead,
+    Race,
+    GmOverlap,
     QueueState,
     QueueLeak,
     EventPair,
@@ -74,12 +66,16 @@ public:
         const auto *a = static_cast<const uint8_t *>(address);
         return a >= ub_ && a + bytes <= ub_ + ubBytes_;
     }
-    // The bytes [offset, offset + bytes) are read or written by an instruction.
-    void ReadUb(uint32_t offset, uint64_t bytes, const char *api, Loc loc);
+    // An instruction begins on `pipe`; the accesses that follow are its own.
+    void Begin(Pipe pipe, const char *api, Loc loc) { order.Begin(pipe, api, loc); }
+    // It reads or writes the bytes [offset, offset + bytes).
+    void ReadUb(uint32_t offset, uint64_t bytes);
     void WriteUb(uint32_t offset, uint64_t bytes);
     void ForgetUb(uint32_t offset, uint64_t bytes);
-    // [address, address + bytes) of global memory is read or written.
-    void TouchGm(const void *address, uint64_t bytes, const char *api, Loc loc);
+    // It reads or writes [address, address + bytes) of global memory.
+    void TouchGm(const void *address, uint64_t bytes, bool write);
+
+    Order order;
 
     // --- registers ---
     uint64_t mask[2] = {~uint64_t{0}, ~uint64_t{0}};  // low, high
@@ -104,7 +100,6 @@ public:
 
     void *pipe = nullptr;  // the live AscendC::TPipe
     bool mixed = false;    // KERNEL_TYPE_MIX_*: hard SyncAll is legal
-    uint64_t calls = 0;
 
 private:
     Launch_ &launch_;
@@ -112,8 +107,15 @@ private:
     uint64_t ubBytes_;
     uint64_t enabledChecks_;
     uint8_t *ub_;
-    uint8_t *initialised_;                     // one byte for each byte of ub_
-    Loc flags_[kPipes][kPipes][kEvents] = {};  // who set it; line 0 = not set
+    uint8_t *initialised_;  // one byte for each byte of ub_
+    void FailRace(const Race &race, const char *memory, uint64_t begin, uint64_t end,
+                  bool write) const;
+
+    struct Flag {
+        Loc set = {nullptr, 0};  // line 0 = not set
+        Clock clock;
+    };
+    Flag flags_[kPipes][kPipes][kEvents];
 };
 
 // The core that the calling thread simulates.

@@ -113,13 +113,14 @@ void StoreBlock(T *global, const T *local, uint64_t bytes) {
 template <typename T>
 void ToGlobal(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const Transfer &t,
               const char *api, sim::Loc loc) {
+    sim::ThisCore().Begin(sim::Pipe::MTE3, api, loc);
     sim::CheckAligned(src, ONE_BLK_SIZE, api, loc);
     auto *global = reinterpret_cast<uint8_t *>(const_cast<T *>(dst.GetPhyAddr()));
     const auto *local = reinterpret_cast<const uint8_t *>(src.Data());
     for (uint32_t block = 0; block < t.blocks; ++block) {
         const int64_t offset = static_cast<int64_t>(block) * t.globalStep;
         sim::CheckRange(src, block * t.localStep, t.length, false, api, loc);
-        dst.Check(static_cast<uint64_t>(offset), t.length, api, loc);
+        dst.Check(static_cast<uint64_t>(offset), t.length, true, api, loc);
         StoreBlock(reinterpret_cast<T *>(global + offset),
                    reinterpret_cast<const T *>(local + block * t.localStep), t.length);
     }
@@ -128,6 +129,7 @@ void ToGlobal(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const Trans
 template <typename T>
 void ToLocal(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const Transfer &t,
              uint64_t left, uint64_t right, T padding, bool pad, const char *api, sim::Loc loc) {
+    sim::ThisCore().Begin(sim::Pipe::MTE2, api, loc);
     sim::CheckAligned(dst, ONE_BLK_SIZE, api, loc);
     const auto *global = reinterpret_cast<const uint8_t *>(src.GetPhyAddr());
     auto *local = reinterpret_cast<uint8_t *>(dst.Data());
@@ -136,7 +138,7 @@ void ToLocal(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const Transf
     for (uint32_t block = 0; block < t.blocks; ++block) {
         const int64_t offset = static_cast<int64_t>(block) * t.globalStep;
         const uint64_t at = block * t.localStep;
-        src.Check(static_cast<uint64_t>(offset), t.length, api, loc);
+        src.Check(static_cast<uint64_t>(offset), t.length, false, api, loc);
         sim::CheckRange(dst, at, whole, true, api, loc);
         std::memcpy(local + at + left, global + offset, t.length);
         auto *words = reinterpret_cast<T *>(local + at);
@@ -216,6 +218,7 @@ void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataC
 template <typename T>
 void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &p,
               sim::Loc loc = sim::Loc::Here()) {
+    sim::ThisCore().Begin(sim::Pipe::V, "DataCopy", loc);
     sim::CheckAligned(src, ONE_BLK_SIZE, "DataCopy", loc);
     sim::CheckAligned(dst, ONE_BLK_SIZE, "DataCopy", loc);
     const uint64_t length = uint64_t{p.blockLen} * ONE_BLK_SIZE;

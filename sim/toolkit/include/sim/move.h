@@ -97,6 +97,7 @@ void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
             const LocalTensor<uint32_t> &offset, uint32_t srcBase, uint32_t count,
             sim::Loc loc = sim::Loc::Here()) {
     static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Gather: 16- and 32-bit types");
+    sim::ThisCore().Begin(sim::Pipe::V, "Gather", loc);
     sim::CheckAligned(dst, ONE_BLK_SIZE, "Gather", loc);
     sim::CheckAligned(offset, ONE_BLK_SIZE, "Gather", loc);
     sim::CheckRange(offset, 0, uint64_t{count} * sizeof(uint32_t), false, "Gather", loc);
@@ -140,6 +141,7 @@ void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint8_t pa
                 bool reduceMode, uint32_t mask, const GatherMaskParams &p, uint64_t &kept,
                 sim::Loc loc = sim::Loc::Here()) {
     static_assert(sizeof(T) == 2 || sizeof(T) == 4, "GatherMask: 16- and 32-bit types");
+    sim::ThisCore().Begin(sim::Pipe::V, "GatherMask", loc);
     if (pattern < 1 || pattern > 7) {
         sim::ThisCore().Fail(sim::Check::Mask, "GatherMask", loc, "pattern %u, allowed are 1 to 7",
                              pattern);
@@ -177,6 +179,7 @@ template <typename T>
 void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint8_t repeatTime,
           const BrcbRepeatParams &p, sim::Loc loc = sim::Loc::Here()) {
     static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Brcb: 16- and 32-bit types");
+    sim::ThisCore().Begin(sim::Pipe::V, "Brcb", loc);
     sim::CheckAligned(dst, ONE_BLK_SIZE, "Brcb", loc);
     sim::CheckAligned(src, ONE_BLK_SIZE, "Brcb", loc);
     const uint32_t blockStride = p.dstBlkStride == 0 ? 1 : p.dstBlkStride;

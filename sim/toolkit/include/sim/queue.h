@@ -16,6 +16,7 @@ struct Buffer {
     BufferState state;
     const void *queue;
     Loc allocated;
+    Clock handed;  // what the next owner waits for
 };
 
 constexpr uint32_t kMaxBuffers = 64;
@@ -47,6 +48,8 @@ SIM_API uint64_t UsableUbBytes();
 // Type-independent part of a queue: a ring of buffers and the order in which they were enqueued.
 class SIM_API QueueState {
 public:
+    // `producer` fills buffers, `consumer` empties them.
+    QueueState(Pipe producer, Pipe consumer) : producer_(producer), consumer_(consumer) {}
     void Init(BufferTable &table, uint32_t number, uint32_t bytes, Loc loc);
     Buffer *Alloc(Loc loc);
     void EnQue(void *buffer, Loc loc);
@@ -59,6 +62,8 @@ private:
     Buffer *Own(void *buffer, const char *api, Loc loc) const;
 
     static constexpr uint32_t kMax = 64;
+    Pipe producer_;
+    Pipe consumer_;
     Buffer *buffers_[kMax] = {};
     uint32_t number_ = 0;
     Buffer *order_[kMax] = {};
@@ -185,7 +190,12 @@ private:
         return out;
     }
 
-    sim::QueueState state_;
+    static constexpr sim::Pipe kProducer =
+        source == TPosition::VECIN ? sim::Pipe::MTE2 : sim::Pipe::V;
+    static constexpr sim::Pipe kConsumer =
+        destination == TPosition::GM || destination == TPosition::VECOUT ? sim::Pipe::MTE3
+                                                                         : sim::Pipe::V;
+    sim::QueueState state_{kProducer, kConsumer};
 };
 
 template <TPosition position, int32_t depth, auto mask = 0>

@@ -15,6 +15,7 @@ void CheckReduce(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t c
         sim::ThisCore().Fail(sim::Check::Mask, api, loc, "count is %d", count);
         throw sim::Violation{"nothing to reduce"};
     }
+    sim::ThisCore().Begin(sim::Pipe::V, api, loc);
     sim::CheckAligned(src, ONE_BLK_SIZE, api, loc);
     sim::CheckRange(src, 0, static_cast<uint64_t>(count) * sizeof(T), false, api, loc);
     sim::CheckRange(dst, 0, results * sizeof(T), true, api, loc);

@@ -68,6 +68,7 @@ void WaitFlag(int32_t id, sim::Loc loc = sim::Loc::Here()) {
 template <pipe_t pipe>
 void PipeBarrier() {
     static_assert(pipe != PIPE_S, "PipeBarrier<PIPE_S> does not exist: scalar code runs in order");
+    sim::ThisCore().order.Barrier(sim::ToPipe(pipe));
 }
 
 inline int64_t GetBlockIdx() { return sim::ThisCore().Block(); }
@@ -91,7 +92,7 @@ void SyncAll(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t
              int32_t usedCores = 0, sim::Loc loc = sim::Loc::Here()) {
     // 32 bytes for each block, in both.
     const uint64_t bytes = uint64_t{sim::ThisCore().Blocks()} * ONE_BLK_SIZE;
-    gmWorkspace.Check(0, bytes, "SyncAll", loc);
+    gmWorkspace.Check(0, bytes, false, "SyncAll", loc);
     if (ubWorkspace.GetLength() < bytes) {
         sim::ThisCore().Fail(sim::Check::Sync, "SyncAll", loc,
                              "the UB workspace has %u bytes, needed are %llu",
@@ -143,7 +144,7 @@ inline void set_flag(pipe_t from, pipe_t to, int32_t id, sim::Loc loc = sim::Loc
 inline void wait_flag(pipe_t from, pipe_t to, int32_t id, sim::Loc loc = sim::Loc::Here()) {
     sim::ThisCore().WaitFlag(sim::ToPipe(from), sim::ToPipe(to), id, "wait_flag", loc);
 }
-inline void pipe_barrier(pipe_t) {}
+inline void pipe_barrier(pipe_t pipe) { sim::ThisCore().order.Barrier(sim::ToPipe(pipe)); }
 inline int64_t get_block_idx() { return AscendC::GetBlockIdx(); }
 inline int64_t get_block_num() { return AscendC::GetBlockNum(); }
 

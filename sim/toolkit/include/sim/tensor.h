@@ -65,7 +65,7 @@ public:
 
     T GetValue(uint32_t index, sim::Loc loc = sim::Loc::Here()) const {
         CheckScalar(index, "GetValue", loc);
-        sim::ThisCore().ReadUb(OffsetOf(index), sizeof(T), "GetValue", loc);
+        sim::ThisCore().ReadUb(OffsetOf(index), sizeof(T));
         return Data()[index];
     }
     template <typename U>
@@ -135,6 +135,7 @@ public:
 
 private:
     void CheckScalar(uint32_t index, const char *api, sim::Loc loc) const {
+        sim::ThisCore().Begin(sim::Pipe::S, api, loc);
         const uint64_t offset = address_ + uint64_t{index} * sizeof(T);
         if (offset + sizeof(T) > end_ || end_ > sim::ThisCore().UbBytes()) {
             sim::ThisCore().Fail(sim::Check::UbExtent, api, loc,
@@ -170,15 +171,18 @@ public:
     const __gm__ T *GetPhyAddr() const { return data_; }
     __gm__ T *GetPhyAddr(uint64_t offset) const { return data_ + offset; }
     T GetValue(uint64_t index, sim::Loc loc = sim::Loc::Here()) const {
-        Check(index * sizeof(T), sizeof(T), "GetValue", loc);
+        sim::ThisCore().Begin(sim::Pipe::S, "GetValue", loc);
+        Check(index * sizeof(T), sizeof(T), false, "GetValue", loc);
         return data_[index];
     }
     void SetValue(uint64_t index, T value, sim::Loc loc = sim::Loc::Here()) const {
-        Check(index * sizeof(T), sizeof(T), "SetValue", loc);
+        sim::ThisCore().Begin(sim::Pipe::S, "SetValue", loc);
+        Check(index * sizeof(T), sizeof(T), true, "SetValue", loc);
         data_[index] = value;
     }
     T &operator()(uint64_t index, sim::Loc loc = sim::Loc::Here()) const {
-        Check(index * sizeof(T), sizeof(T), "operator()", loc);
+        sim::ThisCore().Begin(sim::Pipe::S, "operator()", loc);
+        Check(index * sizeof(T), sizeof(T), false, "operator()", loc);
         return data_[index];
     }
     GlobalTensor operator[](uint64_t offset) const {
@@ -194,7 +198,7 @@ public:
     void SetL2CacheHint(CacheMode) {}
 
     // sim: [offset, offset + bytes) from here is accessed.
-    void Check(uint64_t offset, uint64_t bytes, const char *api, sim::Loc loc) const {
+    void Check(uint64_t offset, uint64_t bytes, bool write, const char *api, sim::Loc loc) const {
         if (sized_ && offset + bytes > elements_ * sizeof(T)) {
             sim::ThisCore().Fail(
                 sim::Check::GmExtent, api, loc,
@@ -203,7 +207,7 @@ public:
                 static_cast<unsigned long long>(offset + bytes),
                 static_cast<unsigned long long>(elements_ * sizeof(T)));
         }
-        sim::ThisCore().TouchGm(reinterpret_cast<const uint8_t *>(data_) + offset, bytes, api, loc);
+        sim::ThisCore().TouchGm(reinterpret_cast<const uint8_t *>(data_) + offset, bytes, write);
     }
 
 private:

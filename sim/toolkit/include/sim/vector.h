@@ -107,7 +107,7 @@ void CheckRange(const AscendC::LocalTensor<T> &tensor, uint64_t offset, uint64_t
     if (write) {
         core.WriteUb(static_cast<uint32_t>(begin), bytes);
     } else {
-        core.ReadUb(static_cast<uint32_t>(begin), bytes, api, loc);
+        core.ReadUb(static_cast<uint32_t>(begin), bytes);
     }
 }
 
@@ -176,6 +176,7 @@ void CountForm(const char *api, Loc loc, int64_t count, F f, const AscendC::Loca
         return;
     }
     const auto n = static_cast<uint64_t>(count);
+    ThisCore().Begin(Pipe::V, api, loc);
     (CheckAligned(src, kBlockBytes, api, loc), ...);
     CheckAligned(dst, kBlockBytes, api, loc);
     (CheckRange(src, 0, n * sizeof(S), false, api, loc), ...);
@@ -199,6 +200,7 @@ void RepeatForm(const char *api, Loc loc, Mask mask, uint32_t repeats, F f, cons
     if (repeats > AscendC::MAX_REPEAT_TIMES) {
         ThisCore().Fail(Check::Repeat, api, loc, "%u repeats, allowed are 0 to 255", repeats);
     }
+    ThisCore().Begin(Pipe::V, api, loc);
     (CheckOperand(src, repeats, lanes, mask, run, api, loc), ...);
     CheckOperand(dst, repeats, lanes, mask, run, api, loc);
     for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
