@@ -18,6 +18,7 @@
 #include <c10/core/DeviceGuard.h>
 #include <torch_npu/csrc/core/npu/NPUStream.h>
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -226,6 +227,7 @@ private:
     // kernel sees which arguments overlap.
     at::Tensor Wrap(const at::Tensor &npu) {
         if (!npu.defined() || npu.device().type() != c10::DeviceType::PrivateUse1) {
+            hostArguments_.push_back(npu);
             return npu;
         }
         TORCH_CHECK(npu.layout() == at::kStrided, op_.schema().name(), ": tensors of layout ",
@@ -312,7 +314,9 @@ private:
     }
 
     at::Tensor Unwrap(const at::Tensor &cpu) {
-        if (!cpu.defined() || !device_) {
+        const auto isResult = [&](const at::Tensor &host) { return host.is_same(cpu); };
+        if (!cpu.defined() || !device_ ||
+            std::any_of(hostArguments_.begin(), hostArguments_.end(), isResult)) {
             return cpu;
         }
         for (const Argument &argument : arguments_) {
@@ -331,6 +335,8 @@ private:
         const at::Tensor dense = cpu.is_non_overlapping_and_dense() ? cpu : cpu.contiguous();
         at::Tensor npu =
             at::empty_strided(dense.sizes(), dense.strides(), dense.options().device(*device_));
+        // Another thread may have freed this memory with its kernel still to come.
+        SynchronizeStream();
         CopyBytes(npu, dense);
         npu._set_conj(dense.is_conj());
         npu._set_neg(dense.is_neg());
@@ -348,6 +354,7 @@ private:
     const OperatorHandle &op_;
     std::optional<c10::Device> device_;
     std::vector<Argument> arguments_;
+    std::vector<at::Tensor> hostArguments_;  // of copies between host and device, for example
     std::unordered_map<c10::StorageImpl *, c10::Storage> storages_;
 };
 

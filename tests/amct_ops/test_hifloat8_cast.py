@@ -226,5 +226,22 @@ class Order(unittest.TestCase):
         self.assertEqual([torch.equal(result, expected) for result in results], [True] * 4)
 
 
+    def test_threads_may_share_a_stream_and_free_at_once(self) -> None:
+        wrong: list[list[int]] = []
+
+        def work() -> None:
+            for _ in range(50):
+                codes = encode_to_hifloat8(torch.ones(2, dtype=torch.half, device="npu")).tolist()
+                if codes != [0x08, 0x08]:
+                    wrong.append(codes)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
 if __name__ == "__main__":
     unittest.main()
