@@ -22,7 +22,6 @@ class Device:
     Attributes:
         name: as ``aclrtGetSocName`` gives it; None where there is no device.
         simulated: whether the runtime is the simulated one.
-
     """
 
     name: str | None
@@ -39,10 +38,12 @@ def find_device() -> Device:
 
     A process that has used the NPU cannot fork any more, so an import must not.
     """
+    import torch
+    import torch_npu  # noqa: F401 - brings torch.npu
+
     runtime = ctypes.CDLL("libascendcl.so")  # loaded by torch_npu
     simulated = hasattr(runtime, "simProfile")
-    count = ctypes.c_uint32(0)
-    if runtime.aclrtGetDeviceCount(ctypes.byref(count)) != 0 or count.value == 0:
+    if torch.npu.device_count() == 0:
         return Device(None, simulated)
     runtime.aclrtGetSocName.restype = ctypes.c_char_p
     name = runtime.aclrtGetSocName()
@@ -58,7 +59,6 @@ def check_torch() -> None:
 
     Raises:
         ImportError: one is missing, or of another minor version than the wheel was built against.
-
     """
     manifest = _manifest.read()
     for name, built in (("torch", manifest.torch), ("torch_npu", manifest.torch_npu)):
@@ -83,7 +83,6 @@ def check_toolkit(device: Device) -> None:
 
     Raises:
         ImportError: one is simulated, the other is not.
-
     """
     manifest = _manifest.read()
     if manifest.simulated and not device.simulated:
@@ -106,7 +105,6 @@ def select(operator: _manifest.Operator, device: Device) -> _manifest.Library:
 
     Raises:
         ImportError: none fits; the message lists each one with the reason.
-
     """
     if device.name is None:
         return next(iter(operator.libraries.values()))
@@ -130,12 +128,10 @@ def load(name: str) -> None:
 
     Raises:
         ImportError: the wheel does not fit torch, the toolkit or the device, or is damaged.
-
     """
     operator = _manifest.read().operators[name]
     check_torch()
     import torch  # check_torch() has the better message
-    import torch_npu  # noqa: F401 - brings the device `npu`
 
     device = find_device()
     check_toolkit(device)

@@ -16,7 +16,6 @@ class Library:
         path: the file, below the package.
         sha256: its digest.
         socs: the SOCs that it serves.
-
     """
 
     path: str
@@ -50,7 +49,6 @@ class Manifest:
         revision: the git revision of the sources, None if it was not known.
         dirty: whether the sources differed from that revision.
         operators: by name.
-
     """
 
     version: str
@@ -76,7 +74,6 @@ def read() -> Manifest:
 
     Raises:
         ImportError: there is none, as in a source tree that nothing was built from.
-
     """
     file = resource("_manifest.json")
     try:

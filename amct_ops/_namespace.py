@@ -19,7 +19,6 @@ class AmctNamespace(_OpNamespace):
 
         Raises:
             AttributeError: no operator has it, or the one that has does not fit this machine.
-
         """
         if not name.startswith("__"):
             _load_operator_of(name)

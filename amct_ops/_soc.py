@@ -27,7 +27,6 @@ class Chip:
         ub_bytes: Unified Buffer of one vector core, as ``GetCoreMemSize`` reports it.
         hbm_gib: device memory in GiB.
         clock_mhz: clock of a vector core.
-
     """
 
     name: str
@@ -58,7 +57,6 @@ class Soc:
         alias: the generation's short name (A2, A3, A5).
         npu_arch: the architecture its kernels are compiled for.
         chips: its products.
-
     """
 
     name: str
@@ -131,7 +129,6 @@ def resolve(spec: str) -> list[Soc]:
 
     Raises:
         ValueError: a name is unknown or none is given; the message lists the known ones.
-
     """
     names = [name.strip() for name in re.split("[;,]", spec) if name.strip()]
     if not names:

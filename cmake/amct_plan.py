@@ -139,7 +139,6 @@ def read_schemas(ops: list[str], root: Path = ROOT) -> dict[str, list[str]]:
 
     Raises:
         PlanError: an operator defines none, or two define one name.
-
     """
     schemas: dict[str, list[str]] = {}
     owner: dict[str, str] = {}
@@ -255,7 +254,6 @@ def find_torch_pair() -> tuple[Package, Package]:
 
     Raises:
         PlanError: one is missing, or their minor versions differ.
-
     """
     found = find_packages("torch", "torch_npu")
     for name in ("torch", "torch_npu"):
@@ -305,7 +303,6 @@ def make_plan(soc: str, ops: str, toolkit: str) -> Plan:
 
     Raises:
         PlanError: a setting or the machine is wrong; the settings are looked at first.
-
     """
     socs = resolve_socs(soc)
     chosen = resolve_ops(ops)

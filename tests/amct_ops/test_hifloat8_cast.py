@@ -225,7 +225,6 @@ class Order(unittest.TestCase):
             thread.join()
         self.assertEqual([torch.equal(result, expected) for result in results], [True] * 4)
 
-
     def test_threads_may_share_a_stream_and_free_at_once(self) -> None:
         wrong: list[list[int]] = []
 

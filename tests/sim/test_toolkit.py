@@ -45,14 +45,7 @@ class Kernels(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         cls.folder = tempfile.TemporaryDirectory()
-        output = Path(cls.folder.name) / "libkernels.so"
-        run = compile_kernels(SOURCE, output)
-        if run.returncode:
-            raise AssertionError(run.stderr)
-        # Its libraries are in the process by now, or found beside the toolkit.
-        for name in ("libascendcl.so", "libascendc_runtime.so"):
-            ctypes.CDLL(str(TOOLKIT / "lib64" / name))
-        cls.library = ctypes.CDLL(str(output))
+        cls.library = load_kernels("kernels", cls.folder.name)
 
     @classmethod
     def tearDownClass(cls) -> None:
@@ -99,10 +92,6 @@ class Kernels(unittest.TestCase):
     def test_host_stub_with_cpp_linkage(self) -> None:
         self.check_doubled(self.launch("_Z8c_kerneljPvS_PhS0_j", stub=True))
         self.check_doubled(self.launch("_ZN5inner10cpp_kernelEjPvS0_PhS1_j", stub=True))
-
-    def test_text_that_looks_like_code_stays(self) -> None:
-        self.library.Text.restype = ctypes.c_char_p
-        self.assertEqual(self.library.Text(), b"__global__ <<< not a launch >>>")
 
     def test_blocks_wait_for_each_other(self) -> None:
         y = self.launch("barrier", blocks=8, count=8, stub=True)
@@ -185,6 +174,43 @@ class Kernels(unittest.TestCase):
                 RuntimeError, f"compiled for {other}, but the device .* is {ARCH}"
             ):
                 torch.npu.synchronize()
+
+
+def load_kernels(name: str, folder: str) -> ctypes.CDLL:
+    """Compile a source of this folder and load it."""
+    output = Path(folder) / f"lib{name}.so"
+    run = compile_kernels(Path(__file__).with_name(f"{name}.asc"), output)
+    if run.returncode:
+        raise AssertionError(run.stderr)
+    torch.ones(1).npu()
+    # What the kernels link to is not on the loader's path.
+    for library in ("libascendcl.so", "libascendc_runtime.so"):
+        ctypes.CDLL(str(TOOLKIT / "lib64" / library))
+    return ctypes.CDLL(str(output))
+
+
+class Translation(unittest.TestCase):
+    def test_sources_that_are_hard_to_translate(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            library = load_kernels("translation", folder)
+            expected = {
+                "Macro": 2.5,
+                "CBlock": 4.0,
+                "Templated": 4.0,
+                "Lambda": 4.0,
+                "Declared": 7.0,
+            }
+            for launcher, value in expected.items():
+                with self.subTest(launcher=launcher):
+                    x = torch.zeros(8, device="npu")
+                    stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)
+                    getattr(library, launcher)(ctypes.c_void_p(x.data_ptr()), stream)
+                    torch.npu.synchronize()
+                    self.assertEqual(x[0].item(), value)
+            for text in ("Quoted", "Raw"):
+                getattr(library, text).restype = ctypes.c_char_p
+            self.assertEqual(library.Quoted(), b"k<<<1, 2, 3>>>(x) __global__ void f()")
+            self.assertEqual(library.Raw(), b'k<<<"1>>>(x) __global__ ')
 
 
 class Compiler(unittest.TestCase):

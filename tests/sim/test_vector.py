@@ -7,13 +7,12 @@ import math
 import tempfile
 import unittest
 import warnings
-from pathlib import Path
 
 import numpy as np
 import torch
 import torch_npu  # noqa: F401
 
-from .test_toolkit import TOOLKIT, compile_kernels
+from .test_toolkit import load_kernels
 
 F16, F32, I16, I32, U16 = np.float16, np.float32, np.int16, np.int32, np.uint16
 TYPES = {"f16": F16, "f32": F32, "i16": I16, "i32": I32, "u16": U16}
@@ -48,14 +47,7 @@ class Vector(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         cls.folder = tempfile.TemporaryDirectory()
-        output = Path(cls.folder.name) / "libvector.so"
-        run = compile_kernels(Path(__file__).with_name("vector.asc"), output)
-        if run.returncode:
-            raise AssertionError(run.stderr)
-        torch.ones(1).npu()
-        for name in ("libascendcl.so", "libascendc_runtime.so"):
-            ctypes.CDLL(str(TOOLKIT / "lib64" / name))
-        cls.library = ctypes.CDLL(str(output))
+        cls.library = load_kernels("vector", cls.folder.name)
 
     @classmethod
     def tearDownClass(cls) -> None:

@@ -26,18 +26,22 @@ namespace {
 constexpr uint32_t kLanes = 128;  // 16-bit lanes of one vector repeat
 constexpr uint32_t kBuffers = 2;
 
-// The elements of this block, tile by tile: work(offset, count).
-template <typename Work>
-__aicore__ inline void ForEachTile(const HiFloat8CastTiling &tiling, Work &&work) {
+// The elements of one block, [begin, end).
+struct Share {
+    uint64_t begin;
+    uint64_t end;
+};
+
+__aicore__ inline Share ShareOfBlock(const HiFloat8CastTiling &tiling) {
     const uint64_t begin = GetBlockIdx() * tiling.elementsPerBlock;
-    uint64_t end = begin + tiling.elementsPerBlock;
-    if (end > tiling.elements) {
-        end = tiling.elements;
-    }
-    for (uint64_t offset = begin; offset < end; offset += tiling.tileLength) {
-        const uint64_t left = end - offset;
-        work(offset, static_cast<uint32_t>(left < tiling.tileLength ? left : tiling.tileLength));
-    }
+    const uint64_t end = begin + tiling.elementsPerBlock;
+    return {begin, end < tiling.elements ? end : tiling.elements};
+}
+
+__aicore__ inline uint32_t TileAt(uint64_t offset, const Share &share,
+                                  const HiFloat8CastTiling &tiling) {
+    const uint64_t left = share.end - offset;
+    return static_cast<uint32_t>(left < tiling.tileLength ? left : tiling.tileLength);
 }
 
 template <typename T>
@@ -83,16 +87,17 @@ struct Format<bfloat16_t> {
     static constexpr int16_t kQuiet = 0x0040;
 };
 
+// Values of the format T as their bits.
 template <typename T>
 class Encoder {
 public:
     __aicore__ inline Encoder(GM_ADDR x, GM_ADDR table, GM_ADDR y, const HiFloat8CastTiling &tiling)
         : tiling_(tiling) {
-        x_.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(x), tiling.elements);
+        x_.SetGlobalBuffer(reinterpret_cast<__gm__ uint16_t *>(x), tiling.elements);
         y_.SetGlobalBuffer(reinterpret_cast<__gm__ uint8_t *>(y), tiling.elements);
         tableInGm_.SetGlobalBuffer(reinterpret_cast<__gm__ uint16_t *>(table),
                                    hifloat8_cast::kEncodeTableLength);
-        pipe_.InitBuffer(inQueue_, kBuffers, tiling.tileLength * sizeof(T));
+        pipe_.InitBuffer(inQueue_, kBuffers, tiling.tileLength * sizeof(uint16_t));
         pipe_.InitBuffer(outQueue_, kBuffers, tiling.tileLength * sizeof(uint8_t));
         pipe_.InitBuffer(tableQueue_, 1, hifloat8_cast::kEncodeTableLength * sizeof(uint16_t));
         pipe_.InitBuffer(maskBuffer_, 3 * ONE_BLK_SIZE);
@@ -102,15 +107,17 @@ public:
 
     __aicore__ inline void Run() {
         LoadTable();
-        ForEachTile(tiling_, [this](uint64_t offset, uint32_t count) {
-            LocalTensor<T> in = inQueue_.template AllocTensor<T>();
+        const Share share = ShareOfBlock(tiling_);
+        for (uint64_t offset = share.begin; offset < share.end; offset += tiling_.tileLength) {
+            const uint32_t count = TileAt(offset, share, tiling_);
+            LocalTensor<uint16_t> in = inQueue_.template AllocTensor<uint16_t>();
             CopyIn(in, x_[offset], count);
             inQueue_.EnQue(in);
             Encode(count);
             LocalTensor<uint8_t> out = outQueue_.template DeQue<uint8_t>();
             CopyOut(y_[offset], out, count);
             outQueue_.FreeTensor(out);
-        });
+        }
         tableQueue_.FreeTensor(table_);
     }
 
@@ -133,14 +140,14 @@ private:
     }
 
     __aicore__ inline void Encode(uint32_t count) {
-        LocalTensor<T> in = inQueue_.template DeQue<T>();
+        LocalTensor<uint16_t> in = inQueue_.template DeQue<uint16_t>();
         LocalTensor<uint8_t> out = outQueue_.template AllocTensor<uint8_t>();
         LocalTensor<uint16_t> bits = bitsBuffer_.Get<uint16_t>();
         LocalTensor<int16_t> word = bits.ReinterpretCast<int16_t>();
         LocalTensor<float> wide = wideBuffer_.Get<float>();
         LocalTensor<int32_t> offsets = wide.ReinterpretCast<int32_t>();
 
-        MakeNanQuiet(bits, in.template ReinterpretCast<uint16_t>(), count);
+        MakeNanQuiet(bits, in, count);
         inQueue_.FreeTensor(in);
         if constexpr (IsSameType<T, half>::value) {
             // Truncation keeps every bit that the code depends on.
@@ -198,7 +205,7 @@ private:
     TBuf<TPosition::VECCALC> maskBuffer_;
     TBuf<TPosition::VECCALC> bitsBuffer_;
     TBuf<TPosition::VECCALC> wideBuffer_;
-    GlobalTensor<T> x_;
+    GlobalTensor<uint16_t> x_;
     GlobalTensor<uint8_t> y_;
     GlobalTensor<uint16_t> tableInGm_;
     LocalTensor<uint16_t> table_;
@@ -228,7 +235,9 @@ public:
         DataCopy(table, tableInGm_, hifloat8_cast::kDecodeTableLength);
         tableQueue_.EnQue(table);
         table_ = tableQueue_.DeQue<uint16_t>();
-        ForEachTile(tiling_, [this](uint64_t offset, uint32_t count) {
+        const Share share = ShareOfBlock(tiling_);
+        for (uint64_t offset = share.begin; offset < share.end; offset += tiling_.tileLength) {
+            const uint32_t count = TileAt(offset, share, tiling_);
             LocalTensor<uint8_t> in = inQueue_.AllocTensor<uint8_t>();
             CopyIn(in, x_[offset], count);
             inQueue_.EnQue(in);
@@ -236,7 +245,7 @@ public:
             LocalTensor<uint16_t> out = outQueue_.DeQue<uint16_t>();
             CopyOut(y_[offset], out, count);
             outQueue_.FreeTensor(out);
-        });
+        }
         tableQueue_.FreeTensor(table_);
     }
 

@@ -25,7 +25,6 @@ def encode_to_hifloat8(x: torch.Tensor, *, saturate: bool = True) -> torch.Tenso
     Example:
         >>> encode_to_hifloat8(torch.tensor([1.0, -0.5, 1e9], dtype=torch.bfloat16, device="npu"))
         tensor([  8, 152, 110], device='npu:0', dtype=torch.uint8)
-
     """
     return torch.ops.amct.encode_to_hifloat8(x, saturate=saturate)
 
@@ -47,6 +46,5 @@ def decode_from_hifloat8(x: torch.Tensor, dtype: torch.dtype | None = None) -> t
     Example:
         >>> decode_from_hifloat8(torch.tensor([8, 152, 110], dtype=torch.uint8, device="npu"))
         tensor([ 1.0000e+00, -5.0000e-01,  3.2768e+04], device='npu:0', dtype=torch.bfloat16)
-
     """
     return torch.ops.amct.decode_from_hifloat8(x, dtype)
