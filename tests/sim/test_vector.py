@@ -246,6 +246,42 @@ class Vector(unittest.TestCase):
         x[17] = np.nan
         self.assertTrue(np.isnan(self.run_kernel("ReduceMin_f16", x.astype(F16))[0]))
 
+    def test_reductions_of_repeats_blocks_and_pairs(self) -> None:
+        x = np.random.default_rng(3).integers(-100, 100, 512).astype(F32)
+        repeats = x.reshape(8, 64)
+        first = repeats[:, :50]
+        self.check(self.run_kernel("WholeSum_f32", x)[:8], first.sum(1))
+        pairs = self.run_kernel("WholeMax_f32", x)[:16].reshape(8, 2)
+        self.check(pairs[:, 0].copy(), first.max(1))
+        self.check(pairs[:, 1].copy().view(np.uint32), first.argmax(1).astype(np.uint32))
+        half = x.astype(F16)
+        self.check(self.run_kernel("WholeMin_f16", half)[:4], half.reshape(4, 128).min(1))
+        self.check(self.run_kernel("BlockMax_f16", half)[:32], half.reshape(32, 16).max(1))
+        self.check(self.run_kernel("BlockMin_f32", x)[:64], x.reshape(64, 8).min(1))
+        self.check(self.run_kernel("PairSum_f32", x)[:256], x.reshape(256, 2).sum(1))
+        blocks = np.zeros((8, 8), F32)
+        blocks[:, :2] = repeats[:, :16].reshape(8, 2, 8).sum(2)
+        blocks[:, 2] = repeats[:, 16:20].sum(1)
+        self.check(self.run_kernel("BlockSum_f32", x)[:64], blocks.ravel())
+
+    def test_accumulation(self) -> None:
+        x = np.random.default_rng(4).integers(-50, 50, 256).astype(F32)
+        y = np.roll(x, 3)
+        self.check(self.run_kernel("Axpy_f32", x), 1 + 3 * x)
+        self.check(self.run_kernel("FusedMulAdd_f32", x, y), 2 * x + y)
+        half = (x.astype(F16), y.astype(F16))
+        self.check(self.run_kernel("MulAddDst_f16", *half), (1 + x * y).astype(F16))
+        words = (x.astype(I16), y.astype(I16))
+        self.check(self.run_kernel("AddRelu_i16", *words), np.maximum(words[0] + words[1], 0))
+
+    def test_rearranging_and_sorting(self) -> None:
+        words = np.arange(512, dtype=U16)
+        self.check(self.run_kernel("Transpose_u16", words)[:256],
+                   words[:256].reshape(16, 16).T.ravel())  # fmt: skip
+        self.check(self.run_kernel("Gatherb_u16", words), words.reshape(32, 16)[::-1].ravel())
+        x = np.random.default_rng(5).integers(0, 40, 128).astype(F32)
+        self.check(self.run_kernel("Sort_f32", x), np.sort(x)[::-1])
+
     def test_atomic_copies_add_up_over_blocks(self) -> None:
         x = np.arange(256, dtype=F32)
         self.check(self.run_kernel("AtomicAdd_f32", x, blocks=5), 5 * x)

@@ -239,4 +239,69 @@ SIM_UNARY(Relu, kArithmetic, sim::MaxLane()(x, T(0)))
 SIM_UNARY(Not, kLogical, ~x)
 #undef SIM_UNARY
 
+namespace detail {
+template <typename D, typename S>
+constexpr bool kAccumulates = (sim::kReal<D> && std::is_same_v<D, S>) ||
+                              (std::is_same_v<D, float> && std::is_same_v<S, half>);
+}  // namespace detail
+
+// dst += src * scalar, rounded once.
+template <typename D, typename S>
+void Axpy(const LocalTensor<D> &dst, const LocalTensor<S> &src, const S &scalar, int32_t count,
+          sim::Loc loc = sim::Loc::Here()) {
+    static_assert(detail::kAccumulates<D, S>, "Axpy: this architecture does not support the types");
+    const float factor = scalar;
+    sim::CountForm(
+        "Axpy", loc, count,
+        [factor](D sum, S x) -> D {
+            return static_cast<D>(static_cast<float>(sum) + static_cast<float>(x) * factor);
+        },
+        dst, dst, src);
+}
+// dst += src0 * src1.
+template <typename D, typename S>
+void MulAddDst(const LocalTensor<D> &dst, const LocalTensor<S> &src0, const LocalTensor<S> &src1,
+               int32_t count, sim::Loc loc = sim::Loc::Here()) {
+    static_assert(detail::kAccumulates<D, S>,
+                  "MulAddDst: this architecture does not support the types");
+    sim::CountForm(
+        "MulAddDst", loc, count,
+        [](D sum, S x, S y) -> D {
+            return static_cast<D>(static_cast<float>(sum) +
+                                  static_cast<float>(x) * static_cast<float>(y));
+        },
+        dst, dst, src0, src1);
+}
+// dst = src0 * dst + src1.
+template <typename T>
+void FusedMulAdd(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
+                 int32_t count, sim::Loc loc = sim::Loc::Here()) {
+    static_assert(sim::kReal<T>, "FusedMulAdd: this architecture does not support the type");
+    sim::CountForm(
+        "FusedMulAdd", loc, count,
+        [](T old, T x, T y) -> T {
+            return static_cast<T>(static_cast<float>(x) * static_cast<float>(old) +
+                                  static_cast<float>(y));
+        },
+        dst, dst, src0, src1);
+}
+template <typename T>
+void AddRelu(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
+             int32_t count, sim::Loc loc = sim::Loc::Here()) {
+    static_assert(sim::kOneOf<T, half, float, int16_t>,
+                  "AddRelu: this architecture does not support the type");
+    sim::CountForm(
+        "AddRelu", loc, count,
+        [](T x, T y) -> T { return sim::MaxLane()(sim::AddLane()(x, y), T(0)); }, dst, src0, src1);
+}
+template <typename T>
+void SubRelu(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
+             int32_t count, sim::Loc loc = sim::Loc::Here()) {
+    static_assert(sim::kOneOf<T, half, float, int16_t>,
+                  "SubRelu: this architecture does not support the type");
+    sim::CountForm(
+        "SubRelu", loc, count,
+        [](T x, T y) -> T { return sim::MaxLane()(sim::SubLane()(x, y), T(0)); }, dst, src0, src1);
+}
+
 }  // namespace AscendC

@@ -82,7 +82,7 @@ public:
     bool counterMode = false;
     uint64_t control = 0;
     float deqScale = 1.0F;
-    uint8_t compareMask[16] = {};
+    uint32_t mergedPairs[4] = {};  // of each list, by the last MrgSort
     enum class Atomic : uint8_t { None, Add, Max, Min } atomic = Atomic::None;
 
     // --- events ---

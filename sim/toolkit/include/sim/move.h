@@ -197,4 +197,54 @@ void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint8_t repeatTi
     }
 }
 
+struct GatherRepeatParams {
+    uint8_t dstBlkStride = 1;
+    uint16_t dstRepStride = 8;
+    GatherRepeatParams() = default;
+    GatherRepeatParams(uint8_t blockStride, uint16_t repeatStride)
+        : dstBlkStride(blockStride), dstRepStride(repeatStride) {}
+};
+
+// One block of 32 bytes for each offset, eight for each repeat; offsets count bytes.
+template <typename T>
+void Gatherb(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+             const LocalTensor<uint32_t> &offset, uint8_t repeatTime, const GatherRepeatParams &p,
+             sim::Loc loc = sim::Loc::Here()) {
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Gatherb: 16- and 32-bit types");
+    sim::ThisCore().Begin(sim::Pipe::V, "Gatherb", loc);
+    const uint32_t blockStride = p.dstBlkStride == 0 ? 1 : p.dstBlkStride;
+    sim::CheckRange(offset, 0, uint64_t{repeatTime} * 8 * sizeof(uint32_t), false, "Gatherb", loc);
+    for (uint32_t i = 0; i < repeatTime * 8U; ++i) {
+        const uint32_t from = offset.Data()[i];
+        if (from % ONE_BLK_SIZE != 0) {
+            sim::ThisCore().Fail(sim::Check::GatherOffset, "Gatherb", loc,
+                                 "offset %u is not a multiple of 32", from);
+        }
+        const uint64_t to =
+            (uint64_t{i / 8} * p.dstRepStride + uint64_t{i % 8} * blockStride) * ONE_BLK_SIZE;
+        sim::CheckRange(src, from, ONE_BLK_SIZE, false, "Gatherb", loc);
+        sim::CheckRange(dst, to, ONE_BLK_SIZE, true, "Gatherb", loc);
+        std::memmove(reinterpret_cast<uint8_t *>(dst.Data()) + to,
+                     reinterpret_cast<const uint8_t *>(src.Data()) + from, ONE_BLK_SIZE);
+    }
+}
+
+// A matrix of 16 x 16 elements of 16 bits.
+template <typename T>
+void Transpose(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+               sim::Loc loc = sim::Loc::Here()) {
+    static_assert(sizeof(T) == 2, "Transpose: 16-bit types");
+    constexpr uint32_t side = 16;
+    sim::ThisCore().Begin(sim::Pipe::V, "Transpose", loc);
+    sim::CheckAligned(dst, ONE_BLK_SIZE, "Transpose", loc);
+    sim::CheckAligned(src, ONE_BLK_SIZE, "Transpose", loc);
+    sim::CheckRange(src, 0, side * side * sizeof(T), false, "Transpose", loc);
+    sim::CheckRange(dst, 0, side * side * sizeof(T), true, "Transpose", loc);
+    T copy[side * side];
+    std::memcpy(static_cast<void *>(copy), src.Data(), sizeof(copy));
+    for (uint32_t i = 0; i < side * side; ++i) {
+        dst.Data()[i] = copy[i % side * side + i / side];
+    }
+}
+
 }  // namespace AscendC
