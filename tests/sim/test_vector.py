@@ -282,6 +282,11 @@ class Vector(unittest.TestCase):
         x = np.random.default_rng(5).integers(0, 40, 128).astype(F32)
         self.check(self.run_kernel("Sort_f32", x), np.sort(x)[::-1])
 
+    def test_tiling_data_in_global_memory(self) -> None:
+        x = np.zeros(8, F32)
+        x[0], x.view(np.uint32)[1] = 1.5, 6
+        self.assertEqual(self.run_kernel("Tiling_f32", x)[0], 9.0)
+
     def test_atomic_copies_add_up_over_blocks(self) -> None:
         x = np.arange(256, dtype=F32)
         self.check(self.run_kernel("AtomicAdd_f32", x, blocks=5), 5 * x)

@@ -12,3 +12,4 @@
 #include "sim/sort.h"
 #include "sim/sync.h"
 #include "sim/tensor.h"
+#include "sim/tiling.h"

@@ -23,6 +23,8 @@ constexpr Pipe ToPipe(pipe_t pipe) { return static_cast<Pipe>(pipe); }
 
 namespace AscendC {
 
+using TEventID = int8_t;
+
 // A_B: pipe A sets, pipe B waits.
 enum class HardEvent : uint8_t {
     MTE2_V,
@@ -136,6 +138,9 @@ inline void SetKernelType(KernelMetaType type, sim::Loc loc = sim::Loc::Here()) 
 
 }  // namespace AscendC
 
+// Every simulated core is a vector core.
+#define ASCEND_IS_AIV constexpr(true)
+#define ASCEND_IS_AIC constexpr(false)
 #define KERNEL_TASK_TYPE_DEFAULT(type) ::AscendC::detail::SetKernelType(::AscendC::type)
 
 inline void set_flag(pipe_t from, pipe_t to, int32_t id, sim::Loc loc = sim::Loc::Here()) {
@@ -146,6 +151,7 @@ inline void wait_flag(pipe_t from, pipe_t to, int32_t id, sim::Loc loc = sim::Lo
 }
 inline void pipe_barrier(pipe_t pipe) { sim::ThisCore().order.Barrier(sim::ToPipe(pipe)); }
 inline int64_t get_block_idx() { return AscendC::GetBlockIdx(); }
+inline int64_t get_subblockid() { return AscendC::GetSubBlockIdx(); }
 inline int64_t get_block_num() { return AscendC::GetBlockNum(); }
 
 // Ends the kernel if the condition does not hold.
