@@ -51,5 +51,5 @@ if [ ${#ops[@]} -gt 0 ]; then
 fi
 
 cd "$(dirname "${BASH_SOURCE[0]}")"
-exec "${PYTHON:-python3}" -m pip --disable-pip-version-check wheel . --no-deps --wheel-dir dist \
+exec "${PYTHON:-python3}" -m pip --disable-pip-version-check wheel . --verbose --no-deps --wheel-dir dist \
     ${soc[@]+"${soc[@]}"} ${ops[@]+"${ops[@]}"}

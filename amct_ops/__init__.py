@@ -31,14 +31,21 @@ def _package_path() -> list[str]:
     return __path__
 
 
-def _extend_torch() -> None:
-    from amct_ops import _namespace  # needs torch
+class _ExtendTorch:
+    """Gives torch its ``torch.ops.amct`` once it is imported."""
 
-    _namespace.install()
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, error: object, *_: object) -> None:
+        if error is None:
+            from amct_ops import _namespace  # needs torch
+
+            _namespace.install()
 
 
 __path__ = _package_path()
-around_import("torch", after=_extend_torch)
+around_import("torch", _ExtendTorch())
 
 
 def __getattr__(name: str) -> object:

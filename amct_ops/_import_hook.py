@@ -1,4 +1,4 @@
-"""Run functions around the first import of a module, whenever that comes."""
+"""Put something around the first import of a module, whenever that comes."""
 
 from __future__ import annotations
 
@@ -6,59 +6,49 @@ import sys
 
 TYPE_CHECKING = False  # typing's would cost each start of Python its import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
 
 class _Hook:
-    def __init__(
-        self, module: str, before: Callable[[], None] | None, after: Callable[[], None] | None
-    ) -> None:
+    def __init__(self, module: str, context: AbstractContextManager[object]) -> None:
         self._module = module
-        self._before = before
-        self._after = after
+        self._context = context
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if name != self._module:
             return None
-        sys.meta_path.remove(self)
-        if self._before is not None:
-            self._before()
-        if self._after is None:
-            return None
-        import importlib.util
+        # Who only looks for the module does not import it: the loader does the rest.
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(name, path, target)
+            if spec is not None:
+                self._wrap(spec.loader)
+                return spec
+        return None
 
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            _call_after(spec.loader, self._after)
-        return spec
+    def _wrap(self, loader: object) -> None:
+        execute = loader.exec_module  # type: ignore[attr-defined]
 
+        def exec_module(module: ModuleType) -> None:
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+            with self._context:
+                execute(module)
 
-def _call_after(loader: object, after: Callable[[], None]) -> None:
-    execute = loader.exec_module  # type: ignore[attr-defined]
-
-    def exec_module(module: ModuleType) -> None:
-        execute(module)
-        after()
-
-    loader.exec_module = exec_module  # type: ignore[attr-defined]
+        loader.exec_module = exec_module  # type: ignore[attr-defined]
 
 
-def around_import(
-    module: str,
-    before: Callable[[], None] | None = None,
-    after: Callable[[], None] | None = None,
-) -> None:
-    """Call `before` when `module` is first looked for, and `after` when it has been imported.
+def around_import(module: str, context: AbstractContextManager[object]) -> None:
+    """Run the code of `module` inside of `context` when it is imported first.
 
-    Both are called at once if it is imported already.
+    If it is imported already, `context` is entered and left at once.
     """
     if module in sys.modules:
-        for function in (before, after):
-            if function is not None:
-                function()
+        with context:
+            pass
     else:
-        sys.meta_path.insert(0, _Hook(module, before, after))
+        sys.meta_path.insert(0, _Hook(module, context))

@@ -80,6 +80,10 @@ def _planned(config: Settings | None, state: str) -> Iterator[None]:
     simulated = plan.toolkit.kind == "sim"
     # Operators hold no Python symbol; only the simulator's control module does.
     os.environ["SKBUILD_WHEEL_PY_API"] = "" if simulated else "py3"
+    if simulated:
+        os.environ["SKBUILD_MESSAGES_AFTER_SUCCESS"] = (
+            "{bold.yellow}**** SIMULATED: this wheel runs on no NPU ****{normal}"
+        )
     if not settings.build_dir:
         # One tree per toolkit, so that a tree never mixes two.
         tag = sys.implementation.cache_tag if simulated else "py3"

@@ -353,6 +353,18 @@ def test_python_starts_without_loading_anything(installed: Path) -> None:
     assert run_python(installed, code).stdout == "[]\n"
 
 
+def test_looking_for_torch_npu_imports_nothing(installed: Path) -> None:
+    code = (
+        "import importlib.util, os, sys\n"
+        "for name in ('torch', 'torch_npu'): assert importlib.util.find_spec(name)\n"
+        "assert 'ctypes' not in sys.modules and 'ASCEND_HOME_PATH' not in os.environ\n"
+        "import torch_npu, amct_ops, torch\n"
+        "assert 'ASCEND_HOME_PATH' not in os.environ\n"
+    )
+    run = run_python(installed, code + USE)
+    assert run.stdout.splitlines()[-1:] == ["[8, 152, 110]"], run.stderr
+
+
 def test_real_cann_is_left_alone(installed: Path, tmp_path: Path) -> None:
     hooks = "import amct_ops._sim.boot as b; print(b.has_cann())"
     assert run_python(installed, hooks).stdout == "False\n"

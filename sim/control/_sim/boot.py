@@ -33,21 +33,23 @@ def has_cann() -> bool:
     return any(os.path.exists(os.path.join(f, "libascendcl.so")) for f in folders if f)
 
 
-def _enter() -> None:
-    import ctypes  # costs more than the rest of an interpreter's start
+class _Runtime:
+    """What torch_npu needs while it is imported."""
 
-    for name in LIBRARIES:
-        ctypes.CDLL(os.path.join(toolkit(), "lib64", name))
-    # torch_npu looks at these while it is imported. They must not stay: to a build that this
-    # process starts they would mean an installed CANN.
-    os.environ["ASCEND_HOME_PATH"] = toolkit()
-    os.environ["ASCEND_OPP_PATH"] = os.path.join(toolkit(), "opp")
+    def __enter__(self) -> None:
+        import ctypes  # costs more than the rest of an interpreter's start
 
+        for name in LIBRARIES:
+            ctypes.CDLL(os.path.join(toolkit(), "lib64", name))
+        # torch_npu looks at these. They must not stay: to a build that this process starts they
+        # would mean an installed CANN.
+        os.environ["ASCEND_HOME_PATH"] = toolkit()
+        os.environ["ASCEND_OPP_PATH"] = os.path.join(toolkit(), "opp")
 
-def _leave() -> None:
-    for name in ("ASCEND_HOME_PATH", "ASCEND_OPP_PATH"):
-        os.environ.pop(name, None)
+    def __exit__(self, *_: object) -> None:
+        for name in ("ASCEND_HOME_PATH", "ASCEND_OPP_PATH"):
+            os.environ.pop(name, None)
 
 
 if not has_cann() and "torch_npu" not in sys.modules:
-    around_import("torch_npu", before=_enter, after=_leave)
+    around_import("torch_npu", _Runtime())
