@@ -60,6 +60,14 @@ uint64_t EnabledChecks() {
 
 namespace {
 
+// The instructions of one block after which it counts as an endless loop: minutes of simulation.
+uint64_t CallLimit() {
+    constexpr uint64_t usual = 100'000'000;
+    const char *text = std::getenv("AMCT_SIM_MAX_CALLS");
+    const uint64_t asked = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+    return asked != 0 ? asked : usual;
+}
+
 // --cce-auto-sync of the device compiler, on unless the environment says otherwise.
 bool AutoSync() {
     static const bool on = [] {
@@ -77,6 +85,7 @@ Core::Core(Launch_ &launch, uint32_t block, uint64_t ubBytes)
       block_(block),
       ubBytes_(ubBytes),
       enabledChecks_(EnabledChecks()),
+      callsLeft_(CallLimit()),
       // Addresses of UB are multiples of 32 if the offset is.
       ub_(static_cast<uint8_t *>(std::aligned_alloc(512, (ubBytes + 511) / 512 * 512))),
       initialised_(static_cast<uint8_t *>(std::calloc(ubBytes, 1))) {
@@ -126,6 +135,16 @@ void Core::FailRace(const Race &race, const char *memory, uint64_t begin, uint64
         static_cast<unsigned long long>(begin), static_cast<unsigned long long>(end),
         PipeName(before.pipe), race.earlierWrites ? "writes" : "reads", before.loc.file,
         before.loc.line, before.api, PipeName(before.pipe), PipeName(now.pipe));
+}
+
+void Core::FailEndless() const {
+    char text[512];
+    std::snprintf(text, sizeof(text),
+                  "[sync] kernel %s, block %u: an endless loop? It has executed %llu instructions, "
+                  "AMCT_SIM_MAX_CALLS allows no more, at %s:%d (%s)",
+                  Kernel().name, block_, static_cast<unsigned long long>(CallLimit()),
+                  order.Current().loc.file, order.Current().loc.line, order.Current().api);
+    throw Violation{text};
 }
 
 void Core::ReadUb(uint32_t offset, uint64_t bytes) {

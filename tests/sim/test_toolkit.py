@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import torch
 import torch_npu  # noqa: F401
@@ -140,6 +141,12 @@ class Kernels(unittest.TestCase):
         text = rf"kernel deadlock hangs: block 1 waits for .*:{line_of('deadlock')} "
         with self.assertRaisesRegex(RuntimeError, text):
             self.launch("deadlock", stub=True)
+
+    def test_endless_loop(self) -> None:
+        text = rf"endless loop\? It has executed 1000000 .*:{line_of('endless')} \(GetValue\)"
+        limit = mock.patch.dict(os.environ, {"AMCT_SIM_MAX_CALLS": "1000000"})
+        with limit, self.assertRaisesRegex(RuntimeError, text):
+            self.launch("endless", blocks=1, stub=True)
 
     def test_exception(self) -> None:
         with self.assertRaisesRegex(RuntimeError, "kernel thrower throws"):

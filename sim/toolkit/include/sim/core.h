@@ -67,7 +67,12 @@ public:
         return a >= ub_ && a + bytes <= ub_ + ubBytes_;
     }
     // An instruction begins on `pipe`; the accesses that follow are its own.
-    void Begin(Pipe pipe, const char *api, Loc loc) { order.Begin(pipe, api, loc); }
+    void Begin(Pipe pipe, const char *api, Loc loc) {
+        order.Begin(pipe, api, loc);
+        if (--callsLeft_ == 0) {
+            FailEndless();
+        }
+    }
     // It reads or writes the bytes [offset, offset + bytes).
     void ReadUb(uint32_t offset, uint64_t bytes);
     void WriteUb(uint32_t offset, uint64_t bytes);
@@ -106,10 +111,13 @@ private:
     uint32_t block_;
     uint64_t ubBytes_;
     uint64_t enabledChecks_;
+    uint64_t callsLeft_;
     uint8_t *ub_;
     uint8_t *initialised_;  // one byte for each byte of ub_
     void FailRace(const Race &race, const char *memory, uint64_t begin, uint64_t end,
                   bool write) const;
+
+    [[noreturn]] void FailEndless() const;
 
     struct Flag {
         Loc set = {nullptr, 0};  // line 0 = not set
