@@ -79,9 +79,9 @@ bool AutoSync() {
 
 }  // namespace
 
-Core::Core(Launch_ &launch, uint32_t block, uint64_t ubBytes)
-    : order(AutoSync() || launch.kernel.npuArch == 3510, AutoSync()),
-      launch_(launch),
+Core::Core(Grid &grid, uint32_t block, uint64_t ubBytes)
+    : order(AutoSync() || grid.kernel.npuArch == 3510, AutoSync()),
+      grid_(grid),
       block_(block),
       ubBytes_(ubBytes),
       enabledChecks_(EnabledChecks()),
@@ -185,7 +185,7 @@ void Core::TouchGm(const void *address, uint64_t bytes, bool write) {
         return;
     }
     const Touch &now = order.Current();
-    if (!launch_.FindAllocation(address, bytes)) {
+    if (!grid_.FindAllocation(address, bytes)) {
         SimAllocation allocation{};
         if (simFindAllocation(address, &allocation) != 0) {
             const auto offset = static_cast<const uint8_t *>(address) -
@@ -208,7 +208,7 @@ void Core::TouchGm(const void *address, uint64_t bytes, bool write) {
         }
     }
     if (Enabled(Check::GmOverlap)) {
-        launch_.TouchGm(*this, begin, begin + bytes, write);
+        grid_.TouchGm(*this, begin, begin + bytes, write);
     }
 }
 
@@ -255,16 +255,16 @@ void Core::FlagsAtExit() const {
     }
 }
 
-uint32_t Core::Blocks() const { return launch_.blocks; }
-const KernelInfo &Core::Kernel() const { return launch_.kernel; }
+uint32_t Core::Blocks() const { return grid_.blocks; }
+const KernelInfo &Core::Kernel() const { return grid_.kernel; }
 
 void Core::SyncAll(const char *api, Loc loc) {
     order.Barrier(Pipe::ALL);
-    launch_.SyncAll(*this, api, loc);
+    grid_.SyncAll(*this, api, loc);
 }
-void Core::CrossSet(int32_t id, const char *api, Loc loc) { launch_.CrossSet(*this, id, api, loc); }
+void Core::CrossSet(int32_t id, const char *api, Loc loc) { grid_.CrossSet(*this, id, api, loc); }
 void Core::CrossWait(int32_t id, const char *api, Loc loc) {
-    launch_.CrossWait(*this, id, api, loc);
+    grid_.CrossWait(*this, id, api, loc);
     order.Barrier(Pipe::ALL);
 }
 

@@ -76,7 +76,7 @@ int RunTask(void *argument, char *message, size_t capacity) {
         const SimSocProfile *profile = simProfile();
         failure = CheckLaunch(*task, profile);
         if (failure.empty()) {
-            Launch_(task->kernel, task->blocks, task->run, task->closure).Run(*profile);
+            Grid(task->kernel, task->blocks, task->run, task->closure).Run(*profile);
         }
     } catch (const Violation &violation) {
         failure = violation.text;
@@ -103,7 +103,7 @@ void LaunchErased(const KernelInfo &kernel, uint32_t blocks, void *stream, void 
     }
 }
 
-void Launch_::Run(const SimSocProfile &profile) {
+void Grid::Run(const SimSocProfile &profile) {
     static thread_local Stacks stacks;
     fibers_.resize(blocks);
     crossFlags_.assign(static_cast<size_t>(blocks) * kCrossFlags, 0);
@@ -147,19 +147,19 @@ void Launch_::Run(const SimSocProfile &profile) {
     }
 }
 
-void Launch_::Start(Fiber &fiber, char *stack) {
+void Grid::Start(Fiber &fiber, char *stack) {
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = stack;
     fiber.context.uc_stack.ss_size = kStackBytes;
     fiber.context.uc_link = &scheduler_;
     // makecontext passes int arguments only.
     const auto self = reinterpret_cast<uintptr_t>(this);
-    makecontext(&fiber.context, reinterpret_cast<void (*)()>(&Launch_::FiberMain), 2,
+    makecontext(&fiber.context, reinterpret_cast<void (*)()>(&Grid::FiberMain), 2,
                 static_cast<unsigned>(self), static_cast<unsigned>(self >> 32));
 }
 
-void Launch_::FiberMain(unsigned low, unsigned high) {
-    auto *self = reinterpret_cast<Launch_ *>(static_cast<uintptr_t>(high) << 32 | low);
+void Grid::FiberMain(unsigned low, unsigned high) {
+    auto *self = reinterpret_cast<Grid *>(static_cast<uintptr_t>(high) << 32 | low);
     Fiber &fiber = *self->running_;
     try {
         self->run_(self->closure_);
@@ -175,13 +175,13 @@ void Launch_::FiberMain(unsigned low, unsigned high) {
     fiber.done = true;
 }
 
-void Launch_::Resume(Fiber &fiber) {
+void Grid::Resume(Fiber &fiber) {
     running_ = &fiber;
     currentCore = fiber.core.get();
     swapcontext(&scheduler_, &fiber.context);
 }
 
-void Launch_::Block(const std::string &waitsFor) {
+void Grid::Block(const std::string &waitsFor) {
     Fiber &self = *running_;
     self.waitsFor = waitsFor;
     while (!self.waitsFor.empty()) {
@@ -189,7 +189,7 @@ void Launch_::Block(const std::string &waitsFor) {
     }
 }
 
-bool Launch_::FindAllocation(const void *address, uint64_t bytes) {
+bool Grid::FindAllocation(const void *address, uint64_t bytes) {
     const auto *a = static_cast<const uint8_t *>(address);
     const auto holds = [&] {
         const auto *base = static_cast<const uint8_t *>(lastAllocation_.base);
@@ -198,7 +198,7 @@ bool Launch_::FindAllocation(const void *address, uint64_t bytes) {
     return holds() || (simFindAllocation(address, &lastAllocation_) != 0 && holds());
 }
 
-void Launch_::TouchGm(const Core &core, uint64_t begin, uint64_t end, bool write) {
+void Grid::TouchGm(const Core &core, uint64_t begin, uint64_t end, bool write) {
     if (blocks == 1 || ordersByFlags_) {
         return;
     }
@@ -232,7 +232,7 @@ void Launch_::TouchGm(const Core &core, uint64_t begin, uint64_t end, bool write
     });
 }
 
-void Launch_::SyncAll(Core &core, const char *api, Loc loc) {
+void Grid::SyncAll(Core &core, const char *api, Loc loc) {
     static_cast<void>(core);
     if (++arrived_ < blocks) {
         char text[256];
@@ -250,7 +250,7 @@ void Launch_::SyncAll(Core &core, const char *api, Loc loc) {
     }
 }
 
-void Launch_::CrossSet(Core &core, int32_t id, const char *api, Loc loc) {
+void Grid::CrossSet(Core &core, int32_t id, const char *api, Loc loc) {
     ordersByFlags_ = true;
     if (id < 0 || id >= kCrossFlags) {
         core.Fail(Check::EventPair, api, loc, "flag id %d, allowed are 0 to %d", id,
@@ -272,7 +272,7 @@ void Launch_::CrossSet(Core &core, int32_t id, const char *api, Loc loc) {
     }
 }
 
-void Launch_::CrossWait(Core &core, int32_t id, const char *api, Loc loc) {
+void Grid::CrossWait(Core &core, int32_t id, const char *api, Loc loc) {
     if (id < 0 || id >= kCrossFlags) {
         core.Fail(Check::EventPair, api, loc, "flag id %d, allowed are 0 to %d", id,
                   kCrossFlags - 1);

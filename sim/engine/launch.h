@@ -20,8 +20,8 @@ struct Fiber {
     std::string waitsFor;  // what a blocked fiber waits for; empty = can run
 };
 
-struct Launch_ {
-    Launch_(const KernelInfo &kernel, uint32_t blocks, void (*run)(void *), void *closure)
+struct Grid {
+    Grid(const KernelInfo &kernel, uint32_t blocks, void (*run)(void *), void *closure)
         : kernel(kernel), blocks(blocks), run_(run), closure_(closure) {}
 
     // Runs all blocks; throws Violation.
@@ -44,7 +44,6 @@ private:
     void Resume(Fiber &fiber);
     // Lets other blocks run; returns when `waitsFor` was cleared.
     void Block(const std::string &waitsFor);
-    void CheckBlock(const char *block);
 
     void (*run_)(void *);
     void *closure_;

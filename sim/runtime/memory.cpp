@@ -103,8 +103,6 @@ aclError CheckCopy(const void *dst, size_t room, const void *src, size_t count) 
     return error != ACL_SUCCESS ? error : CheckExtent(src, count, "a copy reads");
 }
 
-aclError DeviceOfThread(int32_t *device) { return aclrtGetDevice(device); }
-
 }  // namespace
 
 uint64_t UsedBytes(int32_t device) {
@@ -132,7 +130,7 @@ int simFindAllocation(const void *address, SimAllocation *out) {
 
 aclError aclrtMalloc(void **out, size_t size, aclrtMemMallocPolicy) {
     int32_t device = 0;
-    const aclError error = sim::DeviceOfThread(&device);
+    const aclError error = aclrtGetDevice(&device);
     return error != ACL_SUCCESS ? error : sim::Allocate(out, size, device);
 }
 aclError aclrtMallocAlign32(void **out, size_t size, aclrtMemMallocPolicy policy) {
@@ -147,7 +145,7 @@ aclError aclrtFreeHost(void *address) { return sim::Release(address, true, "aclr
 
 aclError aclrtGetMemInfo(aclrtMemAttr, size_t *free, size_t *total) {
     int32_t device = 0;
-    if (const aclError error = sim::DeviceOfThread(&device)) {
+    if (const aclError error = aclrtGetDevice(&device)) {
         return error;
     }
     *total = simProfile()->hbmBytes;

@@ -45,11 +45,11 @@ constexpr uint32_t kBlockBytes = 32;    // unit of UB addresses and strides
 constexpr uint32_t kRepeatBytes = 256;  // one vector instruction step
 constexpr int kEvents = 8;              // flags between each two pipes
 
-struct Launch_;  // what the blocks of one launch share
+struct Grid;  // what the blocks of one launch share
 
 class SIM_API Core {
 public:
-    Core(Launch_ &launch, uint32_t block, uint64_t ubBytes);
+    Core(Grid &grid, uint32_t block, uint64_t ubBytes);
     Core(const Core &) = delete;
     Core &operator=(const Core &) = delete;
     ~Core();
@@ -85,8 +85,6 @@ public:
     // --- registers ---
     uint64_t mask[2] = {~uint64_t{0}, ~uint64_t{0}};  // low, high
     bool counterMode = false;
-    uint64_t control = 0;
-    float deqScale = 1.0F;
     uint32_t mergedPairs[4] = {};  // of each list, by the last MrgSort
     enum class Atomic : uint8_t { None, Add, Max, Min } atomic = Atomic::None;
 
@@ -107,7 +105,7 @@ public:
     bool mixed = false;    // KERNEL_TYPE_MIX_*: hard SyncAll is legal
 
 private:
-    Launch_ &launch_;
+    Grid &grid_;
     uint32_t block_;
     uint64_t ubBytes_;
     uint64_t enabledChecks_;
