@@ -89,8 +89,8 @@ Core::Core(Grid &grid, uint32_t block, uint64_t ubBytes)
       // Addresses of UB are multiples of 32 if the offset is.
       ub_(static_cast<uint8_t *>(std::aligned_alloc(512, (ubBytes + 511) / 512 * 512))),
       initialised_(static_cast<uint8_t *>(std::calloc(ubBytes, 1))) {
-    // Old data that nobody wrote: a NaN in each float format, and no plausible integer.
-    std::memset(ub_, 0xFD, ubBytes);
+    // What nobody wrote is NaN in each float format.
+    std::memset(ub_, 0xFF, ubBytes);
 }
 
 Core::~Core() {

@@ -43,8 +43,22 @@ bool Matches(const std::string &row, const std::string &name) {
 struct Simulated {
     std::string name;
     SimSocProfile profile{};
+    int32_t devices = 1;
     std::string error;
 };
+
+// A number from the environment, or -1 with a reason in `error`.
+int64_t ReadNumber(const char *name, int64_t low, int64_t high, std::string &error) {
+    char *end = nullptr;
+    const char *text = std::getenv(name);
+    const int64_t value = std::strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || value < low || value > high) {
+        error = std::string(name) + "=" + text + " is not allowed: a number from " +
+                std::to_string(low) + " to " + std::to_string(high);
+        return -1;
+    }
+    return value;
+}
 
 Simulated ReadProfile() {
     Simulated out;
@@ -64,14 +78,12 @@ Simulated ReadProfile() {
         out.error = "AMCT_SIM_SOC=" + out.name + " is not known. Allowed: " + known;
         return out;
     }
-    if (const char *ub = std::getenv("AMCT_SIM_UB_BYTES")) {
-        char *end = nullptr;
-        const unsigned long long bytes = std::strtoull(ub, &end, 10);
-        if (*end != '\0' || bytes < 98304 || bytes > 524288) {
-            out.error = std::string("AMCT_SIM_UB_BYTES=") + ub +
-                        " is not allowed: a number of bytes from 98304 to 524288";
-        }
-        out.profile.ubBytes = bytes;
+    if (std::getenv("AMCT_SIM_UB_BYTES") != nullptr) {
+        out.profile.ubBytes =
+            static_cast<uint64_t>(ReadNumber("AMCT_SIM_UB_BYTES", 98304, 524288, out.error));
+    }
+    if (std::getenv("AMCT_SIM_DEVICES") != nullptr) {
+        out.devices = static_cast<int32_t>(ReadNumber("AMCT_SIM_DEVICES", 0, 64, out.error));
     }
     return out;
 }
@@ -146,9 +158,8 @@ int32_t CurrentDevice() { return currentDevice; }
 
 int32_t DeviceCount() {
     static const int32_t count = [] {
-        const char *text = std::getenv("AMCT_SIM_DEVICES");
-        int32_t devices = text != nullptr && *text != '\0' ? std::atoi(text) : 1;
-        devices = std::min(std::max(devices, 0), 64);
+        // With a wrong number there is one, whose first use tells.
+        int32_t devices = TheSoc().error.empty() ? TheSoc().devices : 1;
         if (const char *visible = std::getenv("ASCEND_RT_VISIBLE_DEVICES")) {
             const auto listed =
                 *visible == '\0' ? 0 : 1 + std::count(visible, visible + std::strlen(visible), ',');

@@ -167,6 +167,11 @@ class Device(unittest.TestCase):
         out = run("torch.ones(1).npu()", AMCT_SIM_SOC="Ascend310")
         self.assertIn("AMCT_SIM_SOC=Ascend310 is not known. Allowed: Ascend910B3,", out.stderr)
 
+    def test_wrong_numbers_in_the_environment(self) -> None:
+        for name, value in (("AMCT_SIM_DEVICES", "many"), ("AMCT_SIM_UB_BYTES", "1")):
+            out = run("torch.ones(1).npu()", **{name: value})
+            self.assertIn(f"{name}={value} is not allowed: a number from", out.stderr)
+
     def test_two_devices(self) -> None:
         code = (
             "a = torch.ones(2, device='npu:0'); b = torch.ones(2, device='npu:1') * 3\n"
