@@ -54,7 +54,8 @@ def __getattr__(name: str) -> object:
 
         manifest = _manifest.read()
         return sorted(manifest.operators) if name == "__all__" else manifest.version
-    if not name.startswith("_") and name in __getattr__("__all__"):  # type: ignore[operator]
+    public = not name.startswith("_")
+    if public and (name == "sim" or name in __getattr__("__all__")):  # type: ignore[operator]
         import importlib
 
         return importlib.import_module(f"amct_ops.{name}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 
 from amct_ops import _loader, _manifest
@@ -54,20 +55,39 @@ def show_toolkit() -> int:
     return 0
 
 
+def run_estimated(trace: str | None, script: str, arguments: list[str]) -> int:
+    """Run a Python script and print what its kernels are estimated to cost on hardware."""
+    import runpy
+
+    from amct_ops.sim import estimate
+
+    sys.argv = [script, *arguments]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
+    with estimate(trace=trace is not None) as cost:
+        runpy.run_path(script, run_name="__main__")
+    print(cost)
+    if trace is not None:
+        cost.write_trace(trace)
+    return 0
+
+
 def main() -> int:
     """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m amct_ops", description=__doc__)
-    parser.add_argument(
-        "command",
-        nargs="?",
-        choices=["show", "toolkit"],
-        default="show",
-        help="show: what is installed and whether it fits (default); toolkit: the folder of the "
-        "simulated toolkit",
+    commands = parser.add_subparsers(dest="command", metavar="command")
+    commands.add_parser("show", help="what is installed and whether it fits (default)")
+    commands.add_parser("toolkit", help="print the folder of the simulated toolkit")
+    run = commands.add_parser(
+        "estimate", help="run a Python script and estimate the cycles of its kernels on hardware"
     )
-    command = parser.parse_args().command
+    run.add_argument("--trace", metavar="FILE", help="write a Chrome trace of all instructions")
+    run.add_argument("script")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
+    arguments = parser.parse_args()
     try:
-        return show_toolkit() if command == "toolkit" else show()
+        if arguments.command == "estimate":
+            return run_estimated(arguments.trace, arguments.script, arguments.arguments)
+        return show_toolkit() if arguments.command == "toolkit" else show()
     except ImportError as error:
         print(error, file=sys.stderr)
         return 1

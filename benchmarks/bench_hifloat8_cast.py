@@ -11,10 +11,12 @@ import statistics
 import time
 from collections.abc import Callable
 
-import amct_ops.hifloat8_cast
 import en_dtypes
 import numpy as np
 import torch
+
+import amct_ops.hifloat8_cast
+import amct_ops.sim
 from amct_ops.hifloat8_cast import decode_from_hifloat8, encode_to_hifloat8
 
 
@@ -51,7 +53,7 @@ def main() -> None:
     half_np, float_np = half.numpy(), bfloat.float().numpy()
     codes_np = codes.numpy().view(en_dtypes.hifloat8)
 
-    profile = amct_ops._sim.profile()
+    profile = amct_ops.sim.profile()
     print(f"{arguments.elements} elements, {profile['name']} (simulated), {arguments.runs} runs")
     compare("encode float16", lambda: encode_to_hifloat8(half_npu, saturate=False),
             lambda: half_np.astype(en_dtypes.hifloat8), arguments.runs)  # fmt: skip

@@ -1,5 +1,7 @@
 #include "sim/core.h"
 
+#include <algorithm>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -20,9 +22,10 @@ const char *PipeName(Pipe pipe) {
 
 const char *CheckName(Check check) {
     static const char *const names[] = {
-        "ub-extent",   "ub-align",      "gm-extent",  "uninit-read", "race",   "gm-overlap",
-        "queue-state", "queue-leak",    "event-pair", "mask",        "repeat", "dma-params",
-        "cast-mode",   "gather-offset", "sync",       "launch",      "assert"};
+        "ub-extent", "ub-align",    "gm-extent",  "uninit-read", "race",          "gm-overlap",
+        "dcache",    "queue-state", "queue-leak", "event-pair",  "mask",          "mask-mode",
+        "repeat",    "overlap",     "dma-params", "cast-mode",   "gather-offset", "atomic-left",
+        "sync",      "launch",      "assert",     "fault"};
     static_assert(sizeof(names) / sizeof(*names) == static_cast<size_t>(Check::kCount),
                   "one name for each check");
     return names[static_cast<int>(check)];
@@ -77,10 +80,18 @@ bool AutoSync() {
     return on;
 }
 
+bool StopsAtFault() {
+    static const bool on = [] {
+        const char *text = std::getenv("AMCT_SIM_STOP");
+        return text != nullptr && std::string_view(text) != "" && std::string_view(text) != "0";
+    }();
+    return on;
+}
+
 }  // namespace
 
 Core::Core(Grid &grid, uint32_t block, uint64_t ubBytes)
-    : order(AutoSync() || grid.kernel.npuArch == 3510, AutoSync()),
+    : order(grid.kernel.npuArch, AutoSync() || grid.kernel.npuArch == 3510, AutoSync()),
       grid_(grid),
       block_(block),
       ubBytes_(ubBytes),
@@ -110,6 +121,10 @@ void Core::Fail(Check check, const char *api, Loc loc, const char *format, ...) 
     char text[1024];
     std::snprintf(text, sizeof(text), "[%s] kernel %s, block %u: %s, at %s:%d (%s)",
                   CheckName(check), Kernel().name, block_, what, loc.file, loc.line, api);
+    if (StopsAtFault()) {
+        std::fprintf(stderr, "%s\n", text);
+        std::raise(SIGTRAP);
+    }
     throw Violation{text};
 }
 
@@ -148,6 +163,7 @@ void Core::FailEndless() const {
 }
 
 void Core::ReadUb(uint32_t offset, uint64_t bytes) {
+    order.timing.Local(offset + bytes, bytes);
     if (Enabled(Check::Race)) {
         const Race race = order.TouchUb(offset, offset + bytes, false);
         if (race.earlier != nullptr) {
@@ -167,6 +183,7 @@ void Core::ReadUb(uint32_t offset, uint64_t bytes) {
 }
 
 void Core::WriteUb(uint32_t offset, uint64_t bytes) {
+    order.timing.Local(offset + bytes, bytes);
     if (Enabled(Check::Race)) {
         const Race race = order.TouchUb(offset, offset + bytes, true);
         if (race.earlier != nullptr) {
@@ -210,6 +227,87 @@ void Core::TouchGm(const void *address, uint64_t bytes, bool write) {
     if (Enabled(Check::GmOverlap)) {
         grid_.TouchGm(*this, begin, begin + bytes, write);
     }
+    const bool cached = now.pipe == Pipe::S && TouchCache(begin, begin + bytes, write);
+    order.timing.Global(bytes, write, cached);
+    if (Enabled(Check::Dcache)) {
+        grid_.TouchCaches(*this, begin, begin + bytes, write);
+    }
+}
+
+bool Core::TouchCache(uint64_t begin, uint64_t end, bool write) {
+    bool all = true;
+    for (uint64_t line = begin / kCacheLine; line <= (end - 1) / kCacheLine; ++line) {
+        const auto [found, inserted] = cache_.try_emplace(line);
+        Line &entry = found->second;
+        all = all && !inserted;
+        if (entry.changed.number != 0) {
+            Fail(Check::Dcache, order.Current().api, order.Current().loc,
+                 "%s global memory through the data cache, which holds what it read at %s:%d; it "
+                 "was changed since, at %s:%d (%s): DataCacheCleanAndInvalid is missing",
+                 write ? "writes" : "reads", entry.touched.loc.file, entry.touched.loc.line,
+                 entry.changed.loc.file, entry.changed.loc.line, entry.changed.api);
+        }
+        if (inserted || (write && !entry.dirty)) {
+            entry.touched = order.Current();
+        }
+        entry.dirty = entry.dirty || write;
+    }
+    return all;
+}
+
+void Core::OthersTouchGm(const Core &other, uint64_t begin, uint64_t end, bool write) {
+    if (cache_.empty()) {
+        return;
+    }
+    const Touch &now = other.order.Current();
+    const uint64_t last = (end - 1) / kCacheLine;
+    const auto touch = [&](Line &line) {
+        if (line.dirty) {
+            other.Fail(Check::Dcache, now.api, now.loc,
+                       "%s global memory in a cache line of 64 bytes that block %u writes at %s:%d "
+                       "(%s) and has not cleaned: DataCacheCleanAndInvalid is missing there%s",
+                       write ? "writes" : "reads", block_, line.touched.loc.file,
+                       line.touched.loc.line, line.touched.api,
+                       write ? ", or two blocks share the line" : "");
+        }
+        if (write) {
+            line.changed = now;
+        }
+    };
+    if (last - begin / kCacheLine < cache_.size()) {
+        for (uint64_t line = begin / kCacheLine; line <= last; ++line) {
+            const auto found = cache_.find(line);
+            if (found != cache_.end()) {
+                touch(found->second);
+            }
+        }
+        return;
+    }
+    for (auto &[line, entry] : cache_) {
+        if (line >= begin / kCacheLine && line <= last) {
+            touch(entry);
+        }
+    }
+}
+
+void Core::CleanCache(const void *address) {
+    if (address == nullptr) {
+        cache_.clear();
+    } else {
+        cache_.erase(reinterpret_cast<uint64_t>(address) / kCacheLine);
+    }
+}
+
+void Core::CheckMaskMode(bool own, const char *api, Loc loc) const {
+    if (own && counterMode) {
+        Fail(Check::MaskMode, api, loc,
+             "sets a mask of its own while SetMaskCount is in force: SetMaskNorm is missing");
+    }
+    if (!own && maskLost_.number != 0) {
+        Fail(Check::MaskMode, api, loc,
+             "relies on a mask that %s at %s:%d has reset, as every count form does", maskLost_.api,
+             maskLost_.loc.file, maskLost_.loc.line);
+    }
 }
 
 void Core::SetFlag(Pipe from, Pipe to, int32_t id, const char *api, Loc loc) {
@@ -240,7 +338,11 @@ void Core::WaitFlag(Pipe from, Pipe to, int32_t id, const char *api, Loc loc) {
     order.Acquire(to, flag.clock);
 }
 
-void Core::FlagsAtExit() const {
+void Core::CheckExit() const {
+    if (atomic != Atomic::None) {
+        Fail(Check::AtomicLeft, "SetAtomic", atomicSet,
+             "atomic copies are still on at the end of the kernel: SetAtomicNone is missing");
+    }
     for (int from = 0; from < kPipes; ++from) {
         for (int to = 0; to < kPipes; ++to) {
             for (int id = 0; id < kEvents; ++id) {
@@ -261,6 +363,13 @@ const KernelInfo &Core::Kernel() const { return grid_.kernel; }
 void Core::SyncAll(const char *api, Loc loc) {
     order.Barrier(Pipe::ALL);
     grid_.SyncAll(*this, api, loc);
+}
+void Core::SyncAllBy(const void *counters, uint64_t bytes, const char *api, Loc loc) {
+    const auto *begin = static_cast<const uint8_t *>(counters);
+    if (std::any_of(begin, begin + bytes, [](uint8_t b) { return b != 0; })) {
+        Fail(Check::Sync, api, loc, "the workspace in global memory does not begin as zeros");
+    }
+    SyncAll(api, loc);
 }
 void Core::CrossSet(int32_t id, const char *api, Loc loc) { grid_.CrossSet(*this, id, api, loc); }
 void Core::CrossWait(int32_t id, const char *api, Loc loc) {

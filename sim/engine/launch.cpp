@@ -3,9 +3,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <mutex>
 
 #include "sim_runtime.h"
 
@@ -43,6 +46,58 @@ private:
     std::vector<char *> all_;
 };
 
+// While blocks run on this thread, a signal that one of them raises ends the launch and not the
+// process. Other threads' signals go where they went before.
+class Signals {
+public:
+    explicit Signals(Grid &grid) {
+        static std::once_flag once;
+        std::call_once(once, [] {
+            for (const int number : kNumbers) {
+                struct sigaction action = {};
+                action.sa_sigaction = Handle;
+                // An overrun of the block's stack leaves no room for the handler on it.
+                action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+                sigaction(number, &action, &previous_[number]);
+            }
+        });
+        stack_.ss_sp = memory_;
+        stack_.ss_size = sizeof(memory_);
+        sigaltstack(&stack_, &previousStack_);
+        running_ = &grid;
+    }
+    Signals(const Signals &) = delete;
+    Signals &operator=(const Signals &) = delete;
+    ~Signals() {
+        running_ = nullptr;
+        sigaltstack(&previousStack_, nullptr);
+    }
+
+private:
+    static constexpr int kNumbers[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL};
+
+    static void Handle(int number, siginfo_t *info, void *context) {
+        if (running_ != nullptr && currentCore != nullptr && info->si_code > 0) {
+            running_->Abandon(number);
+        }
+        const struct sigaction &action = previous_[number];
+        if ((action.sa_flags & SA_SIGINFO) != 0) {
+            action.sa_sigaction(number, info, context);
+        } else if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) {
+            action.sa_handler(number);
+        } else {
+            // The instruction is executed again, and ends the process as it would have.
+            sigaction(number, &action, nullptr);
+        }
+    }
+
+    static inline struct sigaction previous_[NSIG];
+    static inline thread_local Grid *running_ = nullptr;
+    stack_t stack_ = {};
+    stack_t previousStack_ = {};
+    char memory_[64 * 1024];
+};
+
 struct Task {
     KernelInfo kernel;
     uint32_t blocks;
@@ -76,7 +131,7 @@ int RunTask(void *argument, char *message, size_t capacity) {
         const SimSocProfile *profile = simProfile();
         failure = CheckLaunch(*task, profile);
         if (failure.empty()) {
-            Grid(task->kernel, task->blocks, task->run, task->closure).Run(*profile);
+            Grid(task->kernel, task->blocks, *profile, task->run, task->closure).Run();
         }
     } catch (const Violation &violation) {
         failure = violation.text;
@@ -103,8 +158,9 @@ void LaunchErased(const KernelInfo &kernel, uint32_t blocks, void *stream, void 
     }
 }
 
-void Grid::Run(const SimSocProfile &profile) {
+void Grid::Run() {
     static thread_local Stacks stacks;
+    const Signals signals(*this);
     fibers_.resize(blocks);
     crossFlags_.assign(static_cast<size_t>(blocks) * kCrossFlags, 0);
     uint32_t started = 0;
@@ -118,7 +174,8 @@ void Grid::Run(const SimSocProfile &profile) {
                 continue;
             }
             if (i >= started) {
-                fiber.core = std::make_unique<Core>(*this, i, profile.ubBytes);
+                fiber.core = std::make_unique<Core>(*this, i, profile_.ubBytes);
+                fiber.core->order.timing.trace = estimate_.Trace(fiber.spans);
                 // A block that never waits gives its stack to the next one.
                 Start(fiber, stacks.Get(i - finished));
                 started = i + 1;
@@ -126,6 +183,7 @@ void Grid::Run(const SimSocProfile &profile) {
             Resume(fiber);
             progress = true;
             if (fiber.done) {
+                estimate_.AddBlock(i, fiber.core->order.timing, fiber.spans);
                 fiber.core.reset();
                 ++finished;
             }
@@ -145,6 +203,7 @@ void Grid::Run(const SimSocProfile &profile) {
     if (!failure_.empty()) {
         throw Violation{failure_};
     }
+    estimate_.Publish();
 }
 
 void Grid::Start(Fiber &fiber, char *stack) {
@@ -163,7 +222,7 @@ void Grid::FiberMain(unsigned low, unsigned high) {
     Fiber &fiber = *self->running_;
     try {
         self->run_(self->closure_);
-        fiber.core->FlagsAtExit();
+        fiber.core->CheckExit();
     } catch (const Violation &violation) {
         self->failure_ = violation.text;
     } catch (const std::exception &error) {
@@ -173,6 +232,24 @@ void Grid::FiberMain(unsigned low, unsigned high) {
         self->failure_ = std::string("[assert] kernel ") + self->kernel.name + " throws";
     }
     fiber.done = true;
+}
+
+void Grid::Abandon(int signal) {
+    const Touch &last = currentCore->order.Current();
+    const char *what = signal == SIGFPE   ? "divides an integer by zero"
+                       : signal == SIGILL ? "executes an illegal instruction"
+                                          : "accesses memory that is not there, by a pointer";
+    char text[512];
+    std::snprintf(text, sizeof(text), "[fault] kernel %s, block %u: %s, after %s:%d (%s)",
+                  kernel.name, currentCore->Block(), what,
+                  last.loc.file == nullptr ? kernel.file : last.loc.file,
+                  last.loc.file == nullptr ? kernel.line : last.loc.line,
+                  last.api == nullptr ? "the kernel's start" : last.api);
+    failure_ = text;
+    running_->done = true;
+    // What the block holds on its stack is given up; the core's memory is not there.
+    setcontext(&scheduler_);
+    std::abort();
 }
 
 void Grid::Resume(Fiber &fiber) {
@@ -232,17 +309,52 @@ void Grid::TouchGm(const Core &core, uint64_t begin, uint64_t end, bool write) {
     });
 }
 
+void Grid::TouchCaches(const Core &core, uint64_t begin, uint64_t end, bool write) {
+    const Touch &now = core.order.Current();
+    const bool scalar = now.pipe == Pipe::S;
+    for (Fiber &fiber : fibers_) {
+        // What a core's own scalar unit does, its cache knows.
+        if (fiber.core != nullptr && !(scalar && fiber.core.get() == &core)) {
+            fiber.core->OthersTouchGm(core, begin, end, write);
+        }
+    }
+    if (blocks == 1 || !write || ordersByFlags_ || (!scalar && scalarLines_.empty())) {
+        return;
+    }
+    for (uint64_t line = begin / kCacheLine; line <= (end - 1) / kCacheLine; ++line) {
+        const auto found = scalarLines_.find(line);
+        if (found != scalarLines_.end() && found->second.block != core.Block()) {
+            const ScalarWrite &other = found->second;
+            core.Fail(Check::Dcache, now.api, now.loc,
+                      "writes to a cache line of 64 bytes that block %u writes by its scalar unit "
+                      "at %s:%d (%s): one of the two is lost when the line is written back",
+                      other.block, other.touch.loc.file, other.touch.loc.line, other.touch.api);
+        }
+        if (scalar) {
+            scalarLines_[line] = {core.Block(), now};
+        }
+    }
+}
+
 void Grid::SyncAll(Core &core, const char *api, Loc loc) {
-    static_cast<void>(core);
+    if (blocks > static_cast<uint32_t>(profile_.aivCores)) {
+        core.Fail(Check::Sync, api, loc,
+                  "%u blocks wait for each other, but %s has %d vector cores: a hang", blocks,
+                  profile_.name, profile_.aivCores);
+    }
+    released_ = std::max(released_, core.order.timing.End());
     if (++arrived_ < blocks) {
         char text[256];
         std::snprintf(text, sizeof(text), "the other blocks at %s:%d (%s)", loc.file, loc.line,
                       api);
         Block(text);
+        core.order.WaitForAll(released_);
         return;
     }
+    core.order.WaitForAll(released_);
     arrived_ = 0;
     gm_ = {};
+    scalarLines_.clear();
     for (Fiber &fiber : fibers_) {
         if (fiber.waitsFor.rfind("the other blocks", 0) == 0) {
             fiber.waitsFor.clear();
@@ -252,6 +364,7 @@ void Grid::SyncAll(Core &core, const char *api, Loc loc) {
 
 void Grid::CrossSet(Core &core, int32_t id, const char *api, Loc loc) {
     ordersByFlags_ = true;
+    released_ = std::max(released_, core.order.timing.End());
     if (id < 0 || id >= kCrossFlags) {
         core.Fail(Check::EventPair, api, loc, "flag id %d, allowed are 0 to %d", id,
                   kCrossFlags - 1);
@@ -284,6 +397,7 @@ void Grid::CrossWait(Core &core, int32_t id, const char *api, Loc loc) {
         std::snprintf(text, sizeof(text), "flag %d at %s:%d (%s)", id, loc.file, loc.line, api);
         Block(text);
     }
+    core.order.WaitForAll(released_);
     --flag;
 }
 

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "estimate.h"
 #include "sim/core.h"
 #include "sim_runtime.h"
 
@@ -18,19 +20,30 @@ struct Fiber {
     std::unique_ptr<Core> core;
     bool done = false;
     std::string waitsFor;  // what a blocked fiber waits for; empty = can run
+    std::vector<Span> spans;
 };
 
 struct Grid {
-    Grid(const KernelInfo &kernel, uint32_t blocks, void (*run)(void *), void *closure)
-        : kernel(kernel), blocks(blocks), run_(run), closure_(closure) {}
+    Grid(const KernelInfo &kernel, uint32_t blocks, const SimSocProfile &profile,
+         void (*run)(void *), void *closure)
+        : kernel(kernel),
+          blocks(blocks),
+          profile_(profile),
+          run_(run),
+          closure_(closure),
+          estimate_(kernel, blocks, profile) {}
 
     // Runs all blocks; throws Violation.
-    void Run(const SimSocProfile &profile);
+    void Run();
+    // Ends the running block because of a signal; called by its handler.
+    [[noreturn]] void Abandon(int signal);
 
     // For the cores. Whether one allocation holds all of [address, address + bytes).
     bool FindAllocation(const void *address, uint64_t bytes);
     // Fails if another block touched the bytes, one of the two writes, and no SyncAll lies between.
     void TouchGm(const Core &core, uint64_t begin, uint64_t end, bool write);
+    // What the data caches of the other cores, and `core`'s own behind a DMA, hold of the bytes.
+    void TouchCaches(const Core &core, uint64_t begin, uint64_t end, bool write);
     void SyncAll(Core &core, const char *api, Loc loc);
     void CrossSet(Core &core, int32_t id, const char *api, Loc loc);
     void CrossWait(Core &core, int32_t id, const char *api, Loc loc);
@@ -45,6 +58,7 @@ private:
     // Lets other blocks run; returns when `waitsFor` was cleared.
     void Block(const std::string &waitsFor);
 
+    const SimSocProfile &profile_;
     void (*run_)(void *);
     void *closure_;
     std::vector<Fiber> fibers_;
@@ -62,8 +76,15 @@ private:
         Touch read;
     };
     IntervalMap<GmUse> gm_;
-    bool ordersByFlags_ = false;      // blocks order themselves in ways that are not followed
-    uint32_t arrived_ = 0;            // at SyncAll
+    struct ScalarWrite {
+        uint32_t block;
+        Touch touch;
+    };
+    std::unordered_map<uint64_t, ScalarWrite> scalarLines_;  // by cache line, since then
+    bool ordersByFlags_ = false;  // blocks order themselves in ways that are not followed
+    uint32_t arrived_ = 0;        // at SyncAll
+    double released_ = 0;         // the cycle of the last SyncAll or cross-core flag
+    Estimate estimate_;
     std::vector<int> crossFlags_;     // by block and id
     SimAllocation lastAllocation_{};  // nearly all accesses hit the one before
 };

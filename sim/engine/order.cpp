@@ -4,45 +4,60 @@ namespace sim {
 
 void Order::Begin(Pipe pipe, const char *api, Loc loc) {
     current_ = {++issued_[static_cast<int>(pipe)], pipe, api, loc};
+    timing.Begin(pipe, api, loc);
 }
 
-Clock Order::Finished(Pipe pipe) const {
+Clock Order::Finished(Pipe pipe) {
     const int p = static_cast<int>(pipe);
     Clock clock = clocks_[p];
     clock.known[p] = issued_[p];
+    clock.cycle = timing.Until(pipe);
     return clock;
 }
 
-void Order::Acquire(Pipe pipe, const Clock &clock) { clocks_[static_cast<int>(pipe)].Join(clock); }
+void Order::Acquire(Pipe pipe, const Clock &clock) {
+    clocks_[static_cast<int>(pipe)].Join(clock);
+    timing.Wait(pipe, clock.cycle);
+}
 
 void Order::Barrier(Pipe pipe) {
-    if (pipe != Pipe::ALL) {
-        Acquire(pipe, Finished(pipe));
-        return;
-    }
     Clock all;
     for (int p = 0; p < kPipes; ++p) {
-        all.Join(Finished(static_cast<Pipe>(p)));
+        if (pipe == Pipe::ALL || pipe == static_cast<Pipe>(p)) {
+            all.Join(Finished(static_cast<Pipe>(p)));
+        }
     }
-    for (Clock &clock : clocks_) {
-        clock = all;
+    for (int p = 0; p < kPipes; ++p) {
+        if (pipe == Pipe::ALL || pipe == static_cast<Pipe>(p)) {
+            Acquire(static_cast<Pipe>(p), all);
+            timing.Drain(static_cast<Pipe>(p));
+        }
     }
 }
 
-bool Order::Ordered(const Touch &earlier) const {
-    if (earlier.number == 0) {
-        return true;
+void Order::WaitForAll(double cycle) {
+    for (int p = 0; p < kPipes; ++p) {
+        timing.Wait(static_cast<Pipe>(p), cycle);
     }
+}
+
+bool Order::Ordered(const Touch &earlier) {
     const Pipe now = current_.pipe;
-    if (earlier.pipe == now) {
-        if (now == Pipe::S || (now == Pipe::V && vectorInOrder_) ||
-            earlier.number == current_.number) {
-            return true;
-        }
-    } else if (scalarInOrder_ && (now == Pipe::S || earlier.pipe == Pipe::S)) {
+    const bool same = earlier.pipe == now;
+    if (earlier.number == 0 || (same && (now == Pipe::S || earlier.number == current_.number))) {
         return true;
     }
-    return clocks_[static_cast<int>(now)].known[static_cast<int>(earlier.pipe)] >= earlier.number;
+    if (clocks_[static_cast<int>(now)].known[static_cast<int>(earlier.pipe)] >= earlier.number) {
+        return true;
+    }
+    const bool vector = same && now == Pipe::V && vectorInOrder_;
+    const bool scalar = !same && scalarInOrder_ && (now == Pipe::S || earlier.pipe == Pipe::S);
+    // Somebody else orders them: the compiler, by a barrier or a flag, or the hardware.
+    if (scalar || (vector && earlier.number > settledVector_)) {
+        timing.DependOn(earlier.pipe);
+        settledVector_ = vector ? current_.number - 1 : settledVector_;
+    }
+    return vector || scalar;
 }
 
 Race Order::Access(IntervalMap<Last> &space, uint64_t begin, uint64_t end, bool write) {

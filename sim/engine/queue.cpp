@@ -29,6 +29,7 @@ uint32_t BufferTable::Take(uint32_t bytes, const char *api, Loc loc) {
         }
     }
     used_ += static_cast<uint32_t>(rounded);
+    ThisCore().order.timing.Local(used_, 0);
     return address;
 }
 
@@ -39,15 +40,28 @@ void BufferTable::Count(Loc loc) {
     }
 }
 
-Buffer *BufferTable::Add(const void *queue, uint32_t bytes, Loc loc) {
+Buffer *BufferTable::Add(const void *queue, uint8_t position, uint32_t bytes, Loc loc) {
     Count(loc);
     if (queued_ == kMaxBuffers) {
         throw Violation{"a TPipe has no more buffers"};
     }
     const uint32_t address = Take(bytes, "InitBuffer", loc);
     Buffer &buffer = buffers_[queued_++];
-    buffer = {address, used_ - address, BufferState::Free, queue, loc, {}};
+    buffer = {address, used_ - address, BufferState::Free, queue, position, loc, {}};
     return &buffer;
+}
+
+void BufferTable::CheckLive(uint8_t position, Loc loc) const {
+    uint32_t live = 0;
+    for (uint32_t i = 0; i < queued_; ++i) {
+        live += buffers_[i].position == position && buffers_[i].state != BufferState::Free ? 1 : 0;
+    }
+    if (live > kEvents) {
+        ThisCore().Fail(Check::QueueState, "AllocTensor", loc,
+                        "tensor number %u that is live in this position, allowed are %d: each "
+                        "takes an event id",
+                        live, kEvents);
+    }
 }
 
 void BufferTable::CountTBuf(Loc loc) { Count(loc); }
@@ -76,20 +90,25 @@ void QueueState::Init(BufferTable &table, uint32_t number, uint32_t bytes, Loc l
         ThisCore().Fail(Check::QueueState, "InitBuffer", loc, "%u buffers of %u bytes", number,
                         bytes);
     }
+    table_ = &table;
     number_ = 0;
+    next_ = 0;
     head_ = 0;
     enqueued_ = 0;
     for (uint32_t i = 0; i < number && i < kMax; ++i) {
-        buffers_[number_++] = table.Add(this, bytes, loc);
+        buffers_[number_++] = table.Add(this, position_, bytes, loc);
     }
 }
 
 Buffer *QueueState::Alloc(Loc loc) {
+    // In turn, as on the device: the buffer that was freed last may still be busy.
     for (uint32_t i = 0; i < number_; ++i) {
-        Buffer *buffer = buffers_[i];
+        Buffer *buffer = buffers_[(next_ + i) % number_];
         if (buffer->state == BufferState::Free) {
+            next_ = (next_ + i + 1) % number_;
             buffer->state = BufferState::Occupied;
             buffer->allocated = loc;
+            table_->CheckLive(position_, loc);
             ThisCore().order.Acquire(producer_, buffer->handed);
             ThisCore().ForgetUb(buffer->address, buffer->bytes);
             return buffer;
@@ -168,8 +187,7 @@ void TPipe::Init(sim::Loc loc) {
     core.pipe = this;
     // As InitSocState does.
     core.atomic = sim::Core::Atomic::None;
-    core.counterMode = false;
-    core.mask[0] = core.mask[1] = ~uint64_t{0};
+    core.KeepMask(~uint64_t{0}, ~uint64_t{0}, false);
 }
 
 TPipe::~TPipe() noexcept(false) {

@@ -13,10 +13,11 @@ from pathlib import Path
 
 os.environ.setdefault("TASK_QUEUE_ENABLE", "1")
 
-import amct_ops.hifloat8_cast
 import torch
 import torch._dynamo.testing
 import torch_npu  # noqa: F401
+
+import amct_ops.hifloat8_cast
 from amct_ops.hifloat8_cast import decode_from_hifloat8, encode_to_hifloat8
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"

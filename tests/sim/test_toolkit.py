@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -95,8 +96,8 @@ class Kernels(unittest.TestCase):
         self.check_doubled(self.launch("_ZN5inner10cpp_kernelEjPvS0_PhS1_j", stub=True))
 
     def test_blocks_wait_for_each_other(self) -> None:
-        y = self.launch("barrier", blocks=8, count=8, stub=True)
-        self.assertEqual(y.tolist(), [36.0] * 8)
+        y = self.launch("barrier", blocks=8, count=128, stub=True)
+        self.assertEqual(y[::16].tolist(), [36.0] * 8)
 
     def test_queue_hang(self) -> None:
         self.check_fault("QueueHang", "queue-state", "all 2 buffers of the queue are in use")
@@ -152,6 +153,20 @@ class Kernels(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "kernel thrower throws"):
             self.launch("thrower", stub=True)
 
+    def test_stop_for_the_debugger(self) -> None:
+        script = (
+            f"import sys\nsys.path.insert(0, {str(SOURCE.parents[2])!r})\n"
+            "from tests.sim.test_toolkit import Kernels, load_library\n"
+            f"Kernels.library = load_library({self.folder.name + '/libkernels.so'!r})\n"
+            "Kernels().launch('LaunchFlag', blocks=1)\n"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "AMCT_SIM_STOP": "1"},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        self.assertEqual(run.returncode, -signal.SIGTRAP, run.stderr)
+        self.assertIn("[event-pair] kernel ", run.stderr)
+
     def test_bad_numbers_of_blocks(self) -> None:
         for blocks in (0, 65536):
             with self.assertRaisesRegex(RuntimeError, f"{blocks} blocks, allowed are 1 to 65535"):
@@ -189,11 +204,15 @@ def load_kernels(name: str, folder: str) -> ctypes.CDLL:
     run = compile_kernels(Path(__file__).with_name(f"{name}.asc"), output)
     if run.returncode:
         raise AssertionError(run.stderr)
+    return load_library(output)
+
+
+def load_library(path: Path | str) -> ctypes.CDLL:
     torch.ones(1).npu()
     # What the kernels link to is not on the loader's path.
     for library in ("libascendcl.so", "libascendc_runtime.so"):
         ctypes.CDLL(str(TOOLKIT / "lib64" / library))
-    return ctypes.CDLL(str(output))
+    return ctypes.CDLL(str(path))
 
 
 class Translation(unittest.TestCase):

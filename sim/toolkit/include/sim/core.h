@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/builtins.h"
@@ -21,17 +22,22 @@ enum class Check : uint8_t {
     UninitRead,
     Race,
     GmOverlap,
+    Dcache,
     QueueState,
     QueueLeak,
     EventPair,
     Mask,
+    MaskMode,
     Repeat,
+    Overlap,
     DmaParams,
     CastMode,
     GatherOffset,
+    AtomicLeft,
     Sync,
     Launch,
     Assert,
+    Fault,
     kCount
 };
 SIM_API const char *CheckName(Check check);
@@ -43,6 +49,7 @@ struct SIM_API Violation {
 
 constexpr uint32_t kBlockBytes = 32;    // unit of UB addresses and strides
 constexpr uint32_t kRepeatBytes = 256;  // one vector instruction step
+constexpr uint32_t kCacheLine = 64;     // of the scalar unit's data cache
 constexpr int kEvents = 8;              // flags between each two pipes
 
 struct Grid;  // what the blocks of one launch share
@@ -79,25 +86,52 @@ public:
     void ForgetUb(uint32_t offset, uint64_t bytes);
     // It reads or writes [address, address + bytes) of global memory.
     void TouchGm(const void *address, uint64_t bytes, bool write);
+    // DataCacheCleanAndInvalid of the line that holds `address`, of all lines if it is null.
+    void CleanCache(const void *address);
+    // Another core, or this one by DMA, accesses global memory: what the data cache makes of it.
+    void OthersTouchGm(const Core &other, uint64_t begin, uint64_t end, bool write);
 
     Order order;
 
     // --- registers ---
     uint64_t mask[2] = {~uint64_t{0}, ~uint64_t{0}};  // low, high
     bool counterMode = false;
+    // The kernel set the mask or the counter mode for instructions that follow ...
+    void KeepMask(uint64_t low, uint64_t high, bool counter) {
+        mask[0] = low;
+        mask[1] = high;
+        counterMode = counter;
+        maskKept_ = counter || low != ~uint64_t{0} || high != ~uint64_t{0};
+        maskLost_ = {};
+    }
+    // ... and this count-form instruction leaves neither.
+    void LoseMask() {
+        if (maskKept_) {
+            maskLost_ = order.Current();
+        }
+        mask[0] = mask[1] = ~uint64_t{0};
+        counterMode = false;
+        maskKept_ = false;
+    }
+    // Fails if an instruction with its own mask (`own`), or with the registers', is given now.
+    void CheckMaskMode(bool own, const char *api, Loc loc) const;
     uint32_t mergedPairs[4] = {};  // of each list, by the last MrgSort
     enum class Atomic : uint8_t { None, Add, Max, Min } atomic = Atomic::None;
+    Loc atomicSet = {nullptr, 0};
 
     // --- events ---
     void SetFlag(Pipe from, Pipe to, int32_t id, const char *api, Loc loc);
     void WaitFlag(Pipe from, Pipe to, int32_t id, const char *api, Loc loc);
-    void FlagsAtExit() const;
+    // Fails if the block leaves flags or modes behind.
+    void CheckExit() const;
 
     // --- identity and scheduling ---
     uint32_t Block() const { return block_; }
     uint32_t Blocks() const;
     const KernelInfo &Kernel() const;
     void SyncAll(const char *api, Loc loc);
+    // SyncAll by counters in global memory, which must begin as zeros.
+    void SyncAllBy(const void *counters, uint64_t bytes, const char *api, Loc loc);
     void CrossSet(int32_t id, const char *api, Loc loc);
     void CrossWait(int32_t id, const char *api, Loc loc);
 
@@ -112,6 +146,18 @@ private:
     uint64_t callsLeft_;
     uint8_t *ub_;
     uint8_t *initialised_;  // one byte for each byte of ub_
+    Touch maskLost_;        // by which instruction
+    bool maskKept_ = false;
+
+    struct Line {
+        bool dirty = false;
+        Touch touched;  // when it was loaded or written
+        Touch changed;  // by whom, behind the cache's back
+    };
+    std::unordered_map<uint64_t, Line> cache_;  // by line number
+    // Returns whether all bytes were in the cache.
+    bool TouchCache(uint64_t begin, uint64_t end, bool write);
+
     void FailRace(const Race &race, const char *memory, uint64_t begin, uint64_t end,
                   bool write) const;
 

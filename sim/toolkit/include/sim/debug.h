@@ -46,8 +46,7 @@ void DumpTensor(const LocalTensor<T> &tensor, uint32_t number, uint32_t count,
 // The state that a kernel without TPipe needs: no atomics, all lanes.
 inline void InitSocState() {
     sim::ThisCore().atomic = sim::Core::Atomic::None;
-    sim::ThisCore().counterMode = false;
-    sim::ThisCore().mask[0] = sim::ThisCore().mask[1] = ~uint64_t{0};
+    sim::ThisCore().KeepMask(~uint64_t{0}, ~uint64_t{0}, false);
 }
 
 constexpr int64_t CeilDivision(int64_t a, int64_t b) { return b == 0 ? 0 : (a + b - 1) / b; }

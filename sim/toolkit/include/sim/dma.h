@@ -54,16 +54,19 @@ struct DataCopyPadExtParams {
 };
 
 template <typename T>
-void SetAtomicAdd() {
+void SetAtomicAdd(sim::Loc loc = sim::Loc::Here()) {
     sim::ThisCore().atomic = sim::Core::Atomic::Add;
+    sim::ThisCore().atomicSet = loc;
 }
 template <typename T>
-void SetAtomicMax() {
+void SetAtomicMax(sim::Loc loc = sim::Loc::Here()) {
     sim::ThisCore().atomic = sim::Core::Atomic::Max;
+    sim::ThisCore().atomicSet = loc;
 }
 template <typename T>
-void SetAtomicMin() {
+void SetAtomicMin(sim::Loc loc = sim::Loc::Here()) {
     sim::ThisCore().atomic = sim::Core::Atomic::Min;
+    sim::ThisCore().atomicSet = loc;
 }
 inline void SetAtomicNone() { sim::ThisCore().atomic = sim::Core::Atomic::None; }
 inline void DisableDmaAtomic() { SetAtomicNone(); }

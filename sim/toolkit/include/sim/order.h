@@ -9,28 +9,18 @@
 #include <cstdint>
 #include <map>
 
-#include "sim/builtins.h"
+#include "sim/timing.h"
 
 namespace sim {
 
-enum class Pipe : uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX, ALL };
-constexpr int kPipes = 7;
-
-// Where the kernel calls an API. The default argument of every API function that checks something.
-struct Loc {
-    const char *file;
-    int line;
-    static constexpr Loc Here(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
-        return {file, line};
-    }
-};
-
 struct Clock {
     uint32_t known[kPipes] = {};
+    double cycle = 0;  // of the estimate
     void Join(const Clock &other) {
         for (int pipe = 0; pipe < kPipes; ++pipe) {
             known[pipe] = std::max(known[pipe], other.known[pipe]);
         }
+        cycle = std::max(cycle, other.cycle);
     }
 };
 
@@ -102,8 +92,8 @@ class SIM_API Order {
 public:
     // `ordersVector`: vector instructions are ordered among themselves, and scalar accesses to
     // tensors with everything: by the hardware, or by the compiler (auto-sync).
-    Order(bool vectorInOrder, bool scalarInOrder)
-        : vectorInOrder_(vectorInOrder), scalarInOrder_(scalarInOrder) {}
+    Order(int npuArch, bool vectorInOrder, bool scalarInOrder)
+        : timing(npuArch), vectorInOrder_(vectorInOrder), scalarInOrder_(scalarInOrder) {}
 
     // An instruction begins on `pipe`; the accesses that follow are its own.
     void Begin(Pipe pipe, const char *api, Loc loc);
@@ -117,11 +107,15 @@ public:
     const Touch &Current() const { return current_; }
 
     // What is complete once all that `pipe` was given so far is.
-    Clock Finished(Pipe pipe) const;
+    Clock Finished(Pipe pipe);
     // What `pipe` is given from now on waits for `clock`.
     void Acquire(Pipe pipe, const Clock &clock);
     // Waits for one pipe on itself, or for all on all.
     void Barrier(Pipe pipe);
+    // Nothing that follows begins before `cycle`: other cores were waited for.
+    void WaitForAll(double cycle);
+
+    Timing timing;
 
 private:
     struct Last {
@@ -129,11 +123,12 @@ private:
         Touch read[kPipes];
     };
     Race Access(IntervalMap<Last> &space, uint64_t begin, uint64_t end, bool write);
-    bool Ordered(const Touch &earlier) const;
+    bool Ordered(const Touch &earlier);
 
     bool vectorInOrder_;
     bool scalarInOrder_;
     uint32_t issued_[kPipes] = {};
+    uint32_t settledVector_ = 0;  // the last vector instruction before the compiler's last barrier
     Clock clocks_[kPipes];
     Touch current_;
     IntervalMap<Last> ub_;

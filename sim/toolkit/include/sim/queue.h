@@ -15,6 +15,7 @@ struct Buffer {
     uint32_t bytes;
     BufferState state;
     const void *queue;
+    uint8_t position;
     Loc allocated;
     Clock handed;  // what the next owner waits for
 };
@@ -26,7 +27,9 @@ class SIM_API BufferTable {
 public:
     // Takes `bytes`, rounded up to 32, from the top of what is used; returns the address.
     uint32_t Take(uint32_t bytes, const char *api, Loc loc);
-    Buffer *Add(const void *queue, uint32_t bytes, Loc loc);
+    Buffer *Add(const void *queue, uint8_t position, uint32_t bytes, Loc loc);
+    // Fails if more tensors of `position` are live than it has event ids.
+    void CheckLive(uint8_t position, Loc loc) const;
     void CountTBuf(Loc loc);
     void Reset(Loc loc);
     void LeaksAtExit(Loc loc) const;
@@ -49,7 +52,8 @@ SIM_API uint64_t UsableUbBytes();
 class SIM_API QueueState {
 public:
     // `producer` fills buffers, `consumer` empties them.
-    QueueState(Pipe producer, Pipe consumer) : producer_(producer), consumer_(consumer) {}
+    QueueState(uint8_t position, Pipe producer, Pipe consumer)
+        : position_(position), producer_(producer), consumer_(consumer) {}
     void Init(BufferTable &table, uint32_t number, uint32_t bytes, Loc loc);
     Buffer *Alloc(Loc loc);
     void EnQue(void *buffer, Loc loc);
@@ -62,10 +66,13 @@ private:
     Buffer *Own(void *buffer, const char *api, Loc loc) const;
 
     static constexpr uint32_t kMax = 64;
+    BufferTable *table_ = nullptr;
+    uint8_t position_;
     Pipe producer_;
     Pipe consumer_;
     Buffer *buffers_[kMax] = {};
     uint32_t number_ = 0;
+    uint32_t next_ = 0;  // to allocate
     Buffer *order_[kMax] = {};
     uint32_t head_ = 0;
     uint32_t enqueued_ = 0;
@@ -195,7 +202,7 @@ private:
     static constexpr sim::Pipe kConsumer =
         destination == TPosition::GM || destination == TPosition::VECOUT ? sim::Pipe::MTE3
                                                                          : sim::Pipe::V;
-    sim::QueueState state_{kProducer, kConsumer};
+    sim::QueueState state_{static_cast<uint8_t>(source), kProducer, kConsumer};
 };
 
 template <TPosition position, int32_t depth, auto mask = 0>

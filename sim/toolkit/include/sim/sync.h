@@ -94,6 +94,7 @@ void SyncAll(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t
              int32_t usedCores = 0, sim::Loc loc = sim::Loc::Here()) {
     // 32 bytes for each block, in both.
     const uint64_t bytes = uint64_t{sim::ThisCore().Blocks()} * ONE_BLK_SIZE;
+    sim::ThisCore().Begin(sim::Pipe::MTE2, "SyncAll", loc);
     gmWorkspace.Check(0, bytes, false, "SyncAll", loc);
     if (ubWorkspace.GetLength() < bytes) {
         sim::ThisCore().Fail(sim::Check::Sync, "SyncAll", loc,
@@ -101,7 +102,7 @@ void SyncAll(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t
                              ubWorkspace.GetLength(), static_cast<unsigned long long>(bytes));
     }
     static_cast<void>(usedCores);
-    sim::ThisCore().SyncAll("SyncAll", loc);
+    sim::ThisCore().SyncAllBy(gmWorkspace.GetPhyAddr(), bytes, "SyncAll", loc);
 }
 template <uint8_t mode, pipe_t pipe>
 void CrossCoreSetFlag(uint16_t id, sim::Loc loc = sim::Loc::Here()) {
@@ -116,7 +117,10 @@ void CrossCoreWaitFlag(uint16_t id, sim::Loc loc = sim::Loc::Here()) {
 enum class CacheLine : uint8_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 enum class DcciDst : uint8_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 template <typename T, CacheLine line, DcciDst destination = DcciDst::CACHELINE_ALL>
-void DataCacheCleanAndInvalid(const GlobalTensor<T> &) {}  // the host's caches are coherent
+void DataCacheCleanAndInvalid(const GlobalTensor<T> &tensor) {
+    const bool all = line == CacheLine::ENTIRE_DATA_CACHE;
+    sim::ThisCore().CleanCache(all ? nullptr : tensor.GetPhyAddr());
+}
 
 enum KernelMetaType : uint8_t {
     KERNEL_TYPE_AIV_ONLY,

@@ -1,6 +1,9 @@
 // How a vector instruction walks its operands: count form, and mask-repeat-stride form.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "sim/tensor.h"
 
 namespace AscendC {
@@ -158,6 +161,74 @@ void CheckOperand(const Operand<T> &operand, uint32_t repeats, uint32_t lanes, c
     }
 }
 
+// Fails if a source of the count form lies across its destination. On the same place they are
+// allowed: a step reads before it writes, unless the destination runs ahead.
+template <typename D, typename S>
+void CheckOverlap(const AscendC::LocalTensor<D> &dst, const AscendC::LocalTensor<S> &src,
+                  uint64_t count, const char *api, Loc loc) {
+    const uint64_t to = dst.Address();
+    const uint64_t from = src.Address();
+    const bool apart = to + count * sizeof(D) <= from || from + count * sizeof(S) <= to;
+    const bool inPlace = to == from && (sizeof(D) <= sizeof(S) ||
+                                        count * sizeof(D) <= AscendC::ONE_REPEAT_BYTE_SIZE);
+    if (!apart && !inPlace) {
+        ThisCore().Fail(Check::Overlap, api, loc,
+                        "source [%llu, %llu) and destination [%llu, %llu) overlap in part",
+                        static_cast<unsigned long long>(from),
+                        static_cast<unsigned long long>(from + count * sizeof(S)),
+                        static_cast<unsigned long long>(to),
+                        static_cast<unsigned long long>(to + count * sizeof(D)));
+    }
+}
+
+// The same for the mask forms: a repeat must not read what an earlier one wrote, nor a part of
+// what it writes itself. A sum that stays in one place (`accumulates`) is fed back by the chip.
+template <typename D, typename S>
+void CheckOverlap(const Operand<D> &dst, const Operand<S> &src, uint32_t repeats, uint32_t lanes,
+                  const Mask &mask, uint32_t run, bool accumulates, const char *api, Loc loc) {
+    const auto end = [&](const auto &operand) {
+        return operand.tensor.Address() + operand.Offset(repeats - 1, lanes - run) + kBlockBytes;
+    };
+    const uint64_t to = dst.tensor.Address();
+    const uint64_t from = src.tensor.Address();
+    if (repeats == 0 || end(dst) <= from || end(src) <= to) {
+        return;
+    }
+    const bool same = to == from && dst.blockStride == src.blockStride &&
+                      dst.repeatStride == src.repeatStride && sizeof(D) == sizeof(S);
+    if (same && (repeats == 1 || (dst.repeatStride == 0 && accumulates) ||
+                 dst.repeatStride * kBlockBytes >= dst.Offset(0, lanes - run) + kBlockBytes)) {
+        return;
+    }
+    // Which repeat wrote each block, over the bytes of the destination.
+    std::vector<uint32_t> writer(end(dst) - to + kBlockBytes, 0);
+    const auto blocks = [&](const auto &operand, uint32_t repeat, auto visit) {
+        for (uint32_t lane = 0; lane < lanes; lane += run) {
+            if (mask.Bits(lane, run) != 0) {
+                visit(operand.tensor.Address() + operand.Offset(repeat, lane),
+                      run * sizeof(*operand.tensor.Data()));
+            }
+        }
+    };
+    for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
+        bool read = false;
+        blocks(src, repeat, [&](uint64_t at, uint64_t bytes) {
+            for (uint64_t byte = at < to ? to : at; byte < at + bytes; ++byte) {
+                read = read || (byte - to < writer.size() && writer[byte - to] != 0);
+            }
+        });
+        if (read && !(same && accumulates && dst.repeatStride == 0)) {
+            ThisCore().Fail(Check::Overlap, api, loc,
+                            "repeat %u reads what an earlier repeat of the instruction writes",
+                            repeat);
+            return;
+        }
+        blocks(dst, repeat, [&](uint64_t at, uint64_t bytes) {
+            std::fill_n(writer.begin() + static_cast<int64_t>(at - to), bytes, repeat + 1);
+        });
+    }
+}
+
 template <typename... T>
 constexpr uint32_t WidestBytes() {
     uint32_t widest = 1;
@@ -176,14 +247,24 @@ void CountForm(const char *api, Loc loc, int64_t count, F f, const AscendC::Loca
         return;
     }
     const auto n = static_cast<uint64_t>(count);
-    ThisCore().Begin(Pipe::V, api, loc);
+    Core &core = ThisCore();
+    core.Begin(Pipe::V, api, loc);
     (CheckAligned(src, kBlockBytes, api, loc), ...);
     CheckAligned(dst, kBlockBytes, api, loc);
     (CheckRange(src, 0, n * sizeof(S), false, api, loc), ...);
     CheckRange(dst, 0, n * sizeof(D), true, api, loc);
-    // The device leaves these behind.
-    ThisCore().counterMode = false;
-    ThisCore().mask[0] = ThisCore().mask[1] = ~uint64_t{0};
+    if (core.Enabled(Check::Overlap)) {
+        (CheckOverlap(dst, src, n, api, loc), ...);
+    }
+    core.LoseMask();
+    constexpr uint32_t width = WidestBytes<D, S...>();
+    const Walk walks[] = {{dst.Address(), 1, 8, true}, {src.Address(), 1, 8, false}...};
+    core.order.timing.Steps(static_cast<uint32_t>((n * width + kRepeatBytes - 1) / kRepeatBytes),
+                            width);
+    core.order.timing.Operands(walks, 1 + sizeof...(S));
+    if (n * width % kRepeatBytes != 0) {
+        core.order.timing.OddCount();
+    }
     [n, f](D *to, const S *...from) mutable {
         for (uint64_t i = 0; i < n; ++i) {
             to[i] = f(from[i]...);
@@ -203,6 +284,13 @@ void RepeatForm(const char *api, Loc loc, Mask mask, uint32_t repeats, F f, cons
     ThisCore().Begin(Pipe::V, api, loc);
     (CheckOperand(src, repeats, lanes, mask, run, api, loc), ...);
     CheckOperand(dst, repeats, lanes, mask, run, api, loc);
+    if (ThisCore().Enabled(Check::Overlap)) {
+        (CheckOverlap(dst, src, repeats, lanes, mask, run, sizeof...(S) == 2, api, loc), ...);
+    }
+    const Walk walks[] = {{dst.tensor.Address(), dst.blockStride, dst.repeatStride, true},
+                          {src.tensor.Address(), src.blockStride, src.repeatStride, false}...};
+    ThisCore().order.timing.Steps(repeats, WidestBytes<D, S...>());
+    ThisCore().order.timing.Operands(walks, 1 + sizeof...(S));
     for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
         for (uint32_t lane = 0; lane < lanes; lane += run) {
             const uint32_t bits = mask.Bits(lane, run);
@@ -243,6 +331,7 @@ inline Steps Registers(uint32_t lanes, uint32_t repeats) {
 
 template <bool isSetMask>
 Steps MaskSteps(uint64_t mask, uint32_t repeats, uint32_t lanes, const char *api, Loc loc) {
+    ThisCore().CheckMaskMode(isSetMask, api, loc);
     if constexpr (isSetMask) {
         return {FirstLanes(mask, lanes, api, loc), repeats, 0};
     }
@@ -250,7 +339,8 @@ Steps MaskSteps(uint64_t mask, uint32_t repeats, uint32_t lanes, const char *api
 }
 
 template <bool isSetMask>
-Steps MaskSteps(const uint64_t mask[], uint32_t repeats, uint32_t lanes, const char *, Loc) {
+Steps MaskSteps(const uint64_t mask[], uint32_t repeats, uint32_t lanes, const char *api, Loc loc) {
+    ThisCore().CheckMaskMode(isSetMask, api, loc);
     if constexpr (isSetMask) {
         return {
             {mask[0] & LowBits(lanes), lanes > 64 ? mask[1] & LowBits(lanes - 64) : 0}, repeats, 0};
@@ -280,12 +370,18 @@ void MaskForm(const char *api, Loc loc, M mask, uint32_t repeats, F f, const Ope
 
 namespace AscendC {
 
-inline void SetMaskCount() { sim::ThisCore().counterMode = true; }
-inline void SetMaskNorm() { sim::ThisCore().counterMode = false; }
+inline void SetMaskCount() {
+    sim::Core &core = sim::ThisCore();
+    core.KeepMask(core.mask[0], core.mask[1], true);
+}
+inline void SetMaskNorm() {
+    sim::Core &core = sim::ThisCore();
+    core.KeepMask(core.mask[0], core.mask[1], false);
+}
 template <typename T, MaskMode mode = MaskMode::NORMAL>
 void SetVectorMask(uint64_t high, uint64_t low) {
-    sim::ThisCore().mask[0] = low;
-    sim::ThisCore().mask[1] = high;
+    sim::Core &core = sim::ThisCore();
+    core.KeepMask(low, high, core.counterMode);
 }
 template <typename T, MaskMode mode = MaskMode::NORMAL>
 void SetVectorMask(int32_t length, sim::Loc loc = sim::Loc::Here()) {
