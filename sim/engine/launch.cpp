@@ -51,16 +51,21 @@ private:
 class Signals {
 public:
     explicit Signals(Grid &grid) {
-        static std::once_flag once;
-        std::call_once(once, [] {
-            for (const int number : kNumbers) {
-                struct sigaction action = {};
-                action.sa_sigaction = Handle;
-                // An overrun of the block's stack leaves no room for the handler on it.
-                action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-                sigaction(number, &action, &previous_[number]);
+        static std::mutex mutex;
+        const std::lock_guard<std::mutex> lock(mutex);
+        for (const int number : kNumbers) {
+            struct sigaction now = {};
+            sigaction(number, nullptr, &now);
+            if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == Handle) {
+                continue;
             }
-        });
+            previous_[number] = now;
+            struct sigaction action = {};
+            action.sa_sigaction = Handle;
+            // An overrun of the block's stack leaves no room for the handler on it.
+            action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+            sigaction(number, &action, nullptr);
+        }
         stack_.ss_sp = memory_;
         stack_.ss_size = sizeof(memory_);
         sigaltstack(&stack_, &previousStack_);
@@ -74,10 +79,11 @@ public:
     }
 
 private:
-    static constexpr int kNumbers[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL};
+    static constexpr int kNumbers[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL, SIGABRT};
 
     static void Handle(int number, siginfo_t *info, void *context) {
-        if (running_ != nullptr && currentCore != nullptr && info->si_code > 0) {
+        if (running_ != nullptr && currentCore != nullptr &&
+            (info->si_code > 0 || number == SIGABRT)) {
             running_->Abandon(number);
         }
         const struct sigaction &action = previous_[number];
@@ -236,9 +242,10 @@ void Grid::FiberMain(unsigned low, unsigned high) {
 
 void Grid::Abandon(int signal) {
     const Touch &last = currentCore->order.Current();
-    const char *what = signal == SIGFPE   ? "divides an integer by zero"
-                       : signal == SIGILL ? "executes an illegal instruction"
-                                          : "accesses memory that is not there, by a pointer";
+    const char *what = signal == SIGFPE    ? "divides an integer by zero"
+                       : signal == SIGILL  ? "executes an illegal instruction"
+                       : signal == SIGABRT ? "aborts"
+                                           : "accesses memory that is not there, by a pointer";
     char text[512];
     std::snprintf(text, sizeof(text), "[fault] kernel %s, block %u: %s, after %s:%d (%s)",
                   kernel.name, currentCore->Block(), what,

@@ -153,6 +153,26 @@ class Kernels(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "kernel thrower throws"):
             self.launch("thrower", stub=True)
 
+    def test_assertion_with_a_message(self) -> None:
+        text = (
+            r"\[assert\] kernel asserts.*count < 100 does not hold: count is 1024, at "
+            rf".*:{line_of('asserts')} "
+        )
+        with self.assertRaisesRegex(RuntimeError, text):
+            self.launch("asserts", stub=True)
+        self.launch("asserts", stub=True, count=99)
+
+    def test_faults_of_the_processor_end_the_launch_only(self) -> None:
+        for name, text in {
+            "divides": "divides an integer by zero",
+            "wild_pointer": "accesses memory that is not there",
+            "deep": "accesses memory that is not there",
+        }.items():
+            with self.subTest(name):
+                with self.assertRaisesRegex(RuntimeError, rf"\[fault\] kernel {name}.*{text}"):
+                    self.launch(name, blocks=1, stub=True)
+                self.check_doubled(self.launch("LaunchNone"))
+
     def test_stop_for_the_debugger(self) -> None:
         script = (
             f"import sys\nsys.path.insert(0, {str(SOURCE.parents[2])!r})\n"

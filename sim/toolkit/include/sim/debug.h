@@ -1,9 +1,30 @@
 // What a kernel prints, and other helpers.
 #pragma once
 
+#include <cassert>
 #include <cstdio>
 
 #include "sim/arithmetic.h"
+
+namespace sim {
+
+template <typename... Arguments>
+void AssertFailed(const char *condition, Loc loc, const char *format = "", Arguments... arguments) {
+    char message[256] = "";
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-security"
+    std::snprintf(message, sizeof(message), format, arguments...);
+#pragma GCC diagnostic pop
+    if (currentCore == nullptr) {  // in a host function of the same source
+        std::fprintf(stderr, "%s:%d: %s does not hold. %s\n", loc.file, loc.line, condition,
+                     message);
+        std::abort();
+    }
+    ThisCore().Fail(Check::Assert, "assert", loc, "%s does not hold%s%s", condition,
+                    *message == 0 ? "" : ": ", message);
+}
+
+}  // namespace sim
 
 namespace AscendC {
 
@@ -54,3 +75,9 @@ constexpr int64_t CeilDivision(int64_t a, int64_t b) { return b == 0 ? 0 : (a + 
 }  // namespace AscendC
 
 #define PRINTF(...) ::AscendC::printf(__VA_ARGS__)
+
+// Ends the kernel if the condition does not hold; a message in the form of printf may follow.
+#define ascendc_assert(condition, ...) \
+    ((condition) ? void() : ::sim::AssertFailed(#condition, ::sim::Loc::Here(), ##__VA_ARGS__))
+#undef assert
+#define assert ascendc_assert

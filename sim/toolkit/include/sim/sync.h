@@ -157,12 +157,3 @@ inline void pipe_barrier(pipe_t pipe) { sim::ThisCore().order.Barrier(sim::ToPip
 inline int64_t get_block_idx() { return AscendC::GetBlockIdx(); }
 inline int64_t get_subblockid() { return AscendC::GetSubBlockIdx(); }
 inline int64_t get_block_num() { return AscendC::GetBlockNum(); }
-
-// Ends the kernel if the condition does not hold.
-#define ascendc_assert(condition, ...)                                                         \
-    do {                                                                                       \
-        if (!(condition)) {                                                                    \
-            ::sim::ThisCore().Fail(::sim::Check::Assert, "ascendc_assert", ::sim::Loc::Here(), \
-                                   "%s does not hold", #condition);                            \
-        }                                                                                      \
-    } while (false)
