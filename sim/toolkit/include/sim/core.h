@@ -8,6 +8,7 @@
 
 #include "sim/builtins.h"
 #include "sim/order.h"
+#include "sim/special.h"
 
 namespace sim {
 
@@ -86,6 +87,7 @@ public:
     uint64_t mask[2] = {~uint64_t{0}, ~uint64_t{0}};  // low, high
     bool counterMode = false;
     uint32_t mergedPairs[4] = {};  // of each list, by the last MrgSort
+    SpecialRegisters special;
     enum class Atomic : uint8_t { None, Add, Max, Min } atomic = Atomic::None;
 
     // --- events ---

@@ -197,9 +197,6 @@ void RepeatForm(const char *api, Loc loc, Mask mask, uint32_t repeats, F f, cons
                 const Operand<S> &...src) {
     constexpr uint32_t lanes = kRepeatBytes / WidestBytes<D, S...>();
     constexpr uint32_t run = kBlockBytes / WidestBytes<D, S...>();
-    if (repeats > AscendC::MAX_REPEAT_TIMES) {
-        ThisCore().Fail(Check::Repeat, api, loc, "%u repeats, allowed are 0 to 255", repeats);
-    }
     ThisCore().Begin(Pipe::V, api, loc);
     (CheckOperand(src, repeats, lanes, mask, run, api, loc), ...);
     CheckOperand(dst, repeats, lanes, mask, run, api, loc);
@@ -241,8 +238,16 @@ inline Steps Registers(uint32_t lanes, uint32_t repeats) {
             static_cast<uint32_t>(elements % lanes)};
 }
 
+// In counter mode the repeats follow from the mask, and there may be any number of them.
+inline void CheckRepeats(uint32_t repeats, const char *api, Loc loc) {
+    if (repeats > AscendC::MAX_REPEAT_TIMES && !ThisCore().counterMode) {
+        ThisCore().Fail(Check::Repeat, api, loc, "%u repeats, allowed are 0 to 255", repeats);
+    }
+}
+
 template <bool isSetMask>
 Steps MaskSteps(uint64_t mask, uint32_t repeats, uint32_t lanes, const char *api, Loc loc) {
+    CheckRepeats(repeats, api, loc);
     if constexpr (isSetMask) {
         return {FirstLanes(mask, lanes, api, loc), repeats, 0};
     }
@@ -250,7 +255,8 @@ Steps MaskSteps(uint64_t mask, uint32_t repeats, uint32_t lanes, const char *api
 }
 
 template <bool isSetMask>
-Steps MaskSteps(const uint64_t mask[], uint32_t repeats, uint32_t lanes, const char *, Loc) {
+Steps MaskSteps(const uint64_t mask[], uint32_t repeats, uint32_t lanes, const char *api, Loc loc) {
+    CheckRepeats(repeats, api, loc);
     if constexpr (isSetMask) {
         return {
             {mask[0] & LowBits(lanes), lanes > 64 ? mask[1] & LowBits(lanes - 64) : 0}, repeats, 0};
