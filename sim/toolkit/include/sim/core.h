@@ -9,6 +9,7 @@
 
 #include "sim/builtins.h"
 #include "sim/order.h"
+#include "sim/special.h"
 
 namespace sim {
 
@@ -116,6 +117,7 @@ public:
     // Fails if an instruction with its own mask (`own`), or with the registers', is given now.
     void CheckMaskMode(bool own, const char *api, Loc loc) const;
     uint32_t mergedPairs[4] = {};  // of each list, by the last MrgSort
+    SpecialRegisters special;
     enum class Atomic : uint8_t { None, Add, Max, Min } atomic = Atomic::None;
     Loc atomicSet = {nullptr, 0};
 

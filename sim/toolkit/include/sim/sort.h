@@ -178,4 +178,50 @@ void Extract(const LocalTensor<T> &value, const LocalTensor<uint32_t> &index,
     }
 }
 
+// The same in the order of Sort's helpers; tells how many pairs of each list were taken.
+template <typename T, bool isExhaustedSuspension = false>
+void MrgSort(const LocalTensor<T> &dst, const MrgSortSrcList<T> &list,
+             const uint16_t elementCountList[4], uint32_t sortedNum[4], uint16_t validBit,
+             int32_t repeatTime, sim::Loc loc = sim::Loc::Here()) {
+    if (repeatTime < 0 || repeatTime > MAX_REPEAT_TIMES) {
+        sim::ThisCore().Fail(sim::Check::Repeat, "MrgSort", loc, "%d repeats, allowed are 0 to 255",
+                             repeatTime);
+        return;
+    }
+    MrgSort(dst, list,
+            MrgSort4Info(elementCountList, isExhaustedSuspension, validBit,
+                         static_cast<uint16_t>(repeatTime)),
+            loc);
+    std::copy_n(sim::ThisCore().mergedPairs, 4, sortedNum);
+}
+
+// Sorts need no preparation of their input here: concat becomes src itself.
+template <typename T>
+void Concat(LocalTensor<T> &concat, const LocalTensor<T> &src, const LocalTensor<T> &,
+            int32_t repeatTime, sim::Loc loc = sim::Loc::Here()) {
+    static_assert(sim::kReal<T>, "Concat: half and float");
+    if (repeatTime < 0 || repeatTime > MAX_REPEAT_TIMES) {
+        sim::ThisCore().Fail(sim::Check::Repeat, "Concat", loc, "%d repeats, allowed are 0 to 255",
+                             repeatTime);
+    }
+    concat = src;
+}
+
+// Sorts runs of 32 pairs, or all repeatTime * 32 of them.
+template <typename T, bool isFullSort>
+void Sort(const LocalTensor<T> &dst, const LocalTensor<T> &concat,
+          const LocalTensor<uint32_t> &index, LocalTensor<T> &tmp, int32_t repeatTime,
+          sim::Loc loc = sim::Loc::Here()) {
+    Sort32(dst, concat, index, repeatTime, loc);
+    if constexpr (isFullSort) {
+        const uint64_t count = static_cast<uint64_t>(repeatTime) * 32;
+        // The merges go back and forth between the two.
+        sim::CheckRange(tmp, 0, count * sizeof(detail::SortPair<T>), true, "Sort", loc);
+        auto *pairs = detail::Pairs(dst);
+        std::stable_sort(pairs, pairs + count, [](const auto &a, const auto &b) {
+            return static_cast<float>(a.value) > static_cast<float>(b.value);
+        });
+    }
+}
+
 }  // namespace AscendC

@@ -57,6 +57,16 @@ struct Mask {
     }
 };
 
+// For the estimate: the current instruction takes `repeats` steps over operands of type T.
+template <typename T>
+void Takes(uint64_t repeats) {
+    ThisCore().order.timing.Steps(static_cast<uint32_t>(repeats), sizeof(T));
+}
+template <typename T>
+void TakesLanes(uint64_t lanes) {
+    Takes<T>((lanes * sizeof(T) + kRepeatBytes - 1) / kRepeatBytes);
+}
+
 inline uint64_t LowBits(uint32_t count) {
     return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
 }
@@ -278,9 +288,6 @@ void RepeatForm(const char *api, Loc loc, Mask mask, uint32_t repeats, F f, cons
                 const Operand<S> &...src) {
     constexpr uint32_t lanes = kRepeatBytes / WidestBytes<D, S...>();
     constexpr uint32_t run = kBlockBytes / WidestBytes<D, S...>();
-    if (repeats > AscendC::MAX_REPEAT_TIMES) {
-        ThisCore().Fail(Check::Repeat, api, loc, "%u repeats, allowed are 0 to 255", repeats);
-    }
     ThisCore().Begin(Pipe::V, api, loc);
     (CheckOperand(src, repeats, lanes, mask, run, api, loc), ...);
     CheckOperand(dst, repeats, lanes, mask, run, api, loc);
@@ -329,9 +336,17 @@ inline Steps Registers(uint32_t lanes, uint32_t repeats) {
             static_cast<uint32_t>(elements % lanes)};
 }
 
+// In counter mode the repeats follow from the mask, and there may be any number of them.
+inline void CheckRepeats(uint32_t repeats, const char *api, Loc loc) {
+    if (repeats > AscendC::MAX_REPEAT_TIMES && !ThisCore().counterMode) {
+        ThisCore().Fail(Check::Repeat, api, loc, "%u repeats, allowed are 0 to 255", repeats);
+    }
+}
+
 template <bool isSetMask>
 Steps MaskSteps(uint64_t mask, uint32_t repeats, uint32_t lanes, const char *api, Loc loc) {
     ThisCore().CheckMaskMode(isSetMask, api, loc);
+    CheckRepeats(repeats, api, loc);
     if constexpr (isSetMask) {
         return {FirstLanes(mask, lanes, api, loc), repeats, 0};
     }
@@ -341,6 +356,7 @@ Steps MaskSteps(uint64_t mask, uint32_t repeats, uint32_t lanes, const char *api
 template <bool isSetMask>
 Steps MaskSteps(const uint64_t mask[], uint32_t repeats, uint32_t lanes, const char *api, Loc loc) {
     ThisCore().CheckMaskMode(isSetMask, api, loc);
+    CheckRepeats(repeats, api, loc);
     if constexpr (isSetMask) {
         return {
             {mask[0] & LowBits(lanes), lanes > 64 ? mask[1] & LowBits(lanes - 64) : 0}, repeats, 0};
