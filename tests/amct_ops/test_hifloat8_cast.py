@@ -18,8 +18,10 @@ import torch._dynamo.testing
 import torch_npu  # noqa: F401
 
 import amct_ops.hifloat8_cast
+import amct_ops.sim
 from amct_ops.hifloat8_cast import decode_from_hifloat8, encode_to_hifloat8
 
+PROFILE = amct_ops.sim.profile()
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 FLOATS = {"fp16": torch.float16, "bf16": torch.bfloat16}
 SIMULATED = hasattr(amct_ops, "_sim")
@@ -198,6 +200,36 @@ class Contract(unittest.TestCase):
             codes = torch.ops.amct.encode_to_hifloat8(x)
             self.assertEqual((codes.shape, codes.dtype), (x.shape, torch.uint8))
             self.assertEqual(codes.device.type, "npu")
+
+
+class Cost(unittest.TestCase):
+    """By the simulator's estimate, which is deterministic."""
+
+    @unittest.skipIf(PROFILE["npu_arch"] != "dav-2201", "the floor is that of dav-2201")
+    def test_within_twice_of_the_memory_floor(self) -> None:
+        # Three bytes for each element; a core's share of the bandwidth is 21 bytes in a cycle.
+        floor = 3 / 21
+        elements = 1 << 24
+        for dtype in (torch.float16, torch.bfloat16):
+            x = torch.ones(elements, dtype=dtype, device="npu")
+            with amct_ops.sim.estimate() as cost:
+                decode_from_hifloat8(encode_to_hifloat8(x), dtype)
+            for launch in cost.launches:
+                with self.subTest(launch.kernel):
+                    self.assertLess(launch.cycles * launch.cores / elements, 2 * floor)
+
+    def test_small_tensors_cost_no_more_than_one_tile_on_each_core(self) -> None:
+        def cycles(elements: int) -> list[float]:
+            x = torch.ones(elements, dtype=torch.bfloat16, device="npu")
+            with amct_ops.sim.estimate() as cost:
+                decode_from_hifloat8(encode_to_hifloat8(x))
+            return [launch.cycles for launch in cost.launches]
+
+        tile = cycles(13 * 1024 * PROFILE["aiv_cores"])
+        for elements in (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18):
+            with self.subTest(elements):
+                for small, whole in zip(cycles(elements), tile):
+                    self.assertLess(small, whole)
 
 
 class Order(unittest.TestCase):

@@ -14,6 +14,7 @@
 #include "ops.h"
 #include "tiling/platform/platform_ascendc.h"
 
+using hifloat8_cast::Budget;
 using hifloat8_cast::kDecodeTableLength;
 using hifloat8_cast::kEncodeTableLength;
 using hifloat8_cast::kGranule;
@@ -74,7 +75,7 @@ struct Work {
 
 // Tiles as long as the Unified Buffer allows, and blocks of at least `kLeastPerBlock` elements: a
 // smaller share does not pay for the table that each block loads.
-Work Divide(uint64_t elements, uint32_t fixedBytes) {
+Work Divide(uint64_t elements, const Budget &budget) {
     constexpr uint64_t kLeastPerBlock = 8 * kGranule;
     constexpr uint64_t kReservedBytes = 8 * 1024;  // the compiler's, at the top of the buffer
     auto *platform = platform_ascendc::PlatformAscendCManager::GetInstance();
@@ -83,15 +84,13 @@ Work Divide(uint64_t elements, uint32_t fixedBytes) {
     platform->GetCoreMemSize(platform_ascendc::CoreMemType::UB, ubBytes);
     const uint64_t cores = platform->GetCoreNumAiv();
     const uint64_t least =
-        kReservedBytes + fixedBytes + uint64_t{kGranule} * hifloat8_cast::kBytesPerElement;
+        kReservedBytes + budget.fixedBytes + uint64_t{kGranule} * budget.bytesPerElement;
     TORCH_CHECK(cores > 0 && ubBytes >= least, "hifloat8_cast: the platform reports ", cores,
                 " vector cores with ", ubBytes,
                 " bytes of Unified Buffer, needed are at least 1 with ", least);
 
-    const uint64_t free = ubBytes - kReservedBytes - fixedBytes;
-    const uint64_t tile =
-        std::min<uint64_t>(free / hifloat8_cast::kBytesPerElement / kGranule * kGranule,
-                           hifloat8_cast::kMaxTileLength);
+    const uint64_t free = ubBytes - kReservedBytes - budget.fixedBytes;
+    const uint64_t tile = free / budget.bytesPerElement / kGranule * kGranule;
     const uint64_t share = RoundUp((elements + cores - 1) / cores, kGranule);
     const uint64_t perBlock = std::max(share, kLeastPerBlock);
     const auto blocks = static_cast<uint32_t>((elements + perBlock - 1) / perBlock);
@@ -100,14 +99,14 @@ Work Divide(uint64_t elements, uint32_t fixedBytes) {
 }
 
 at::Tensor Run(Launch *launch, const at::Tensor &input, at::ScalarType outputType,
-               size_t tableOffset, uint32_t fixedBytes) {
+               size_t tableOffset, const Budget &budget) {
     const c10::DeviceGuard guard(input.device());
     const at::Tensor x = input.contiguous();
     at::Tensor y = at::empty(x.sizes(), x.options().dtype(outputType));
     if (x.numel() == 0) {
         return y;
     }
-    const Work work = Divide(static_cast<uint64_t>(x.numel()), fixedBytes);
+    const Work work = Divide(static_cast<uint64_t>(x.numel()), budget);
     uint8_t *const table = DeviceTables(x.device()) + tableOffset;
     // stream() waits for torch_npu's own task queue, so the launch keeps its place in the order.
     launch(work.blocks, c10_npu::getCurrentNPUStream().stream(),
@@ -122,13 +121,13 @@ at::Tensor EncodeToHiFloat8(const at::Tensor &x, bool saturate) {
     return Run(x.scalar_type() == at::kHalf ? LaunchHiFloat8EncodeFp16 : LaunchHiFloat8EncodeBf16,
                x, at::kByte,
                saturate ? offsetof(Tables, encodeSaturating) : offsetof(Tables, encodeInfinite),
-               hifloat8_cast::kEncodeFixedBytes);
+               hifloat8_cast::kEncodeBudget);
 }
 
 at::Tensor DecodeFromHiFloat8(const at::Tensor &x, at::ScalarType dtype) {
     return Run(LaunchHiFloat8Decode, x, dtype,
                dtype == at::kHalf ? offsetof(Tables, decodeFp16) : offsetof(Tables, decodeBf16),
-               hifloat8_cast::kDecodeFixedBytes);
+               hifloat8_cast::kDecodeBudget);
 }
 
 }  // namespace AscendKernel

@@ -13,18 +13,22 @@ namespace hifloat8_cast {
 
 // Tiles start at multiples of it, so that both sides are aligned to 512 bytes in global memory.
 constexpr uint32_t kGranule = 512;
-// A mask-form instruction has at most 255 repeats of 128 lanes.
-constexpr uint32_t kMaxTileLength = 255 * 128 / kGranule * kGranule;
-
 // Encode: one code for each bfloat16 value without its low three mantissa bits, which cannot change
 // the code: HiFloat8 keeps at most three mantissa bits and rounds by the fourth.
 constexpr uint32_t kEncodeTableLength = 65536 >> 3;
 // Decode: one 16-bit value for each code.
 constexpr uint32_t kDecodeTableLength = 256;
 
-// The UB budget, see hifloat8_cast_kernel.cpp.
-constexpr uint32_t kEncodeFixedBytes = kEncodeTableLength * sizeof(uint16_t) + 3 * 32;
-constexpr uint32_t kDecodeFixedBytes = kDecodeTableLength * sizeof(uint16_t);
-constexpr uint32_t kBytesPerElement = 12;
+// A buffer that begins 256 bytes behind a multiple of 512 is read beside one that begins at it
+// without conflicts in the banks of the Unified Buffer.
+constexpr uint32_t kBankSkew = 256;
+
+// The UB budget, see hifloat8_cast_kernel.cpp: fixed, and for each element of a tile.
+struct Budget {
+    uint32_t fixedBytes;
+    uint32_t bytesPerElement;
+};
+constexpr Budget kEncodeBudget{2 * kEncodeTableLength * sizeof(uint16_t) + kBankSkew, 11};
+constexpr Budget kDecodeBudget{kDecodeTableLength * sizeof(uint16_t), 12};
 
 }  // namespace hifloat8_cast
