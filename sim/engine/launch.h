@@ -65,6 +65,7 @@ private:
     bool ordersByFlags_ = false;      // blocks order themselves in ways that are not followed
     uint32_t arrived_ = 0;            // at SyncAll
     std::vector<int> crossFlags_;     // by block and id
+    std::vector<int> crossSets_;      // those that other blocks have not set yet
     SimAllocation lastAllocation_{};  // nearly all accesses hit the one before
 };
 
