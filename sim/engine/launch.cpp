@@ -169,6 +169,7 @@ void Grid::Run() {
     const Signals signals(*this);
     fibers_.resize(blocks);
     crossFlags_.assign(static_cast<size_t>(blocks) * kCrossFlags, 0);
+    crossSets_ = crossFlags_;
     uint32_t started = 0;
     uint32_t finished = 0;
     while (finished < blocks && failure_.empty()) {
@@ -377,8 +378,17 @@ void Grid::CrossSet(Core &core, int32_t id, const char *api, Loc loc) {
                   kCrossFlags - 1);
         return;
     }
+    const auto at = [id](uint32_t block) { return static_cast<size_t>(block) * kCrossFlags + id; };
+    ++crossSets_[at(core.Block())];
+    // The counters rise when the last block has set the flag.
     for (uint32_t block = 0; block < blocks; ++block) {
-        int &flag = crossFlags_[static_cast<size_t>(block) * kCrossFlags + id];
+        if (crossSets_[at(block)] == 0) {
+            return;
+        }
+    }
+    for (uint32_t block = 0; block < blocks; ++block) {
+        --crossSets_[at(block)];
+        int &flag = crossFlags_[at(block)];
         if (++flag > kCrossFlagLimit) {
             core.Fail(Check::EventPair, api, loc,
                       "flag %d of block %u was set %d times without a "

@@ -86,6 +86,7 @@ private:
     double released_ = 0;         // the cycle of the last SyncAll or cross-core flag
     Estimate estimate_;
     std::vector<int> crossFlags_;     // by block and id
+    std::vector<int> crossSets_;      // those that other blocks have not set yet
     SimAllocation lastAllocation_{};  // nearly all accesses hit the one before
 };
 

@@ -68,6 +68,9 @@ void BufferTable::CountTBuf(Loc loc) { Count(loc); }
 
 void BufferTable::Reset(Loc loc) {
     LeaksAtExit(loc);
+    for (uint32_t i = 0; i < queued_; ++i) {
+        ThisCore().order.Acquire(buffers_[i].waits, buffers_[i].handed);
+    }
     queued_ = 0;
     count_ = 0;
     used_ = 0;
@@ -162,6 +165,7 @@ void QueueState::Free(void *buffer, Loc loc) {
     }
     own->state = BufferState::Free;
     own->handed = ThisCore().order.Finished(consumer_);
+    own->waits = producer_;
 }
 
 bool QueueState::HasIdle() const {
@@ -196,12 +200,19 @@ TPipe::~TPipe() noexcept(false) {
         core.pipe = nullptr;
         if (std::uncaught_exceptions() == 0) {
             table_.LeaksAtExit(created_);
+            core.order.Barrier(sim::Pipe::ALL);
         }
     }
 }
 
+void TPipe::Reset(sim::Loc loc) {
+    table_.Reset(loc);
+    Init(loc);
+}
+
 void TPipe::Destroy(sim::Loc loc) {
     table_.Reset(loc);
+    sim::ThisCore().order.Barrier(sim::Pipe::ALL);
     sim::ThisCore().pipe = nullptr;
 }
 

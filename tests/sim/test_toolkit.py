@@ -220,8 +220,9 @@ class Kernels(unittest.TestCase):
 
 def load_kernels(name: str, folder: str) -> ctypes.CDLL:
     """Compile a source of this folder and load it."""
-    output = Path(folder) / f"lib{name}.so"
-    run = compile_kernels(Path(__file__).with_name(f"{name}.asc"), output)
+    source = Path(__file__).parent / f"{name}.asc"
+    output = Path(folder) / f"lib{source.stem}.so"
+    run = compile_kernels(source, output)
     if run.returncode:
         raise AssertionError(run.stderr)
     return load_library(output)

@@ -18,6 +18,7 @@ struct Buffer {
     uint8_t position;
     Loc allocated;
     Clock handed;  // what the next owner waits for
+    Pipe waits = Pipe::S;
 };
 
 constexpr uint32_t kMaxBuffers = 64;
@@ -108,7 +109,7 @@ public:
         buffer.bytes_ = (bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE;
         return true;
     }
-    void Reset(sim::Loc loc = sim::Loc::Here()) { table_.Reset(loc); }
+    void Reset(sim::Loc loc = sim::Loc::Here());
     void Destroy(sim::Loc loc = sim::Loc::Here());
 
     // An id that is not reserved: good until the next call that takes one.
