@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "cells.h"
 #include "third_party/acl/inc/acl/acl.h"
 
 namespace {
@@ -526,7 +527,9 @@ public:
             }
             return;
         }
-        if (cpu) {
+        if (auto kernel = CellKernel(name)) {
+            Put(op, kNpu, std::move(*kernel));
+        } else if (cpu) {
             Put(op, kNpu, K::makeFromBoxedFunction<&OnCpu>());
         } else if (op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd)) {
             if (theirs) {
