@@ -11,6 +11,8 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/enum_tag.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/ops/_sparse_compressed_tensor_unsafe.h>
+#include <ATen/ops/_sparse_coo_tensor_unsafe.h>
 #include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/zeros.h>
@@ -25,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "cells.h"
 #include "third_party/acl/inc/acl/acl.h"
 
 namespace {
@@ -232,9 +235,6 @@ private:
         }
         TORCH_CHECK(npu.layout() == at::kStrided, op_.schema().name(), ": tensors of layout ",
                     npu.layout(), " are not simulated on the NPU");
-        if (npu._is_zerotensor()) {
-            return at::zeros(npu.sizes(), npu.options().device(at::kCPU));
-        }
         for (const Argument &argument : arguments_) {
             if (argument.npu.is_same(npu)) {
                 return argument.cpu;
@@ -293,6 +293,9 @@ private:
         const size_t room =
             npu.storage().nbytes() - static_cast<size_t>(npu.storage_offset()) * item;
         const size_t bytes = std::min(room, cpu.storage().nbytes() - offset);
+        // Another thread may have freed this memory with its kernel still to come, and resize_
+        // moves the former content when the stream gets to it.
+        SynchronizeStream();
         if (bytes != 0 && npu.numel() != 0) {
             std::memmove(npu.mutable_data_ptr(),
                          static_cast<const char *>(cpu.storage().data()) + offset, bytes);
@@ -325,23 +328,42 @@ private:
             }
         }
         if (cpu.layout() != at::kStrided) {
-            return cpu;
+            return UnwrapSparse(cpu);
         }
         for (const Argument &argument : arguments_) {
             if (cpu.has_storage() && argument.cpu.storage().is_alias_of(cpu.storage())) {
                 return argument.npu.as_strided(cpu.sizes(), cpu.strides(), cpu.storage_offset());
             }
         }
+        if (cpu._is_zerotensor()) {  // has no memory
+            return at::zeros(cpu.sizes(), cpu.options().device(*device_));
+        }
         const at::Tensor dense = cpu.is_non_overlapping_and_dense() ? cpu : cpu.contiguous();
         at::Tensor npu =
             at::empty_strided(dense.sizes(), dense.strides(), dense.options().device(*device_));
-        // Another thread may have freed this memory with its kernel still to come.
-        SynchronizeStream();
         CopyBytes(npu, dense);
         npu._set_conj(dense.is_conj());
         npu._set_neg(dense.is_neg());
         KeepWrappedNumber(dense, npu);
         return npu;
+    }
+
+    // Such tensors are torch_npu's own; their parts are dense.
+    at::Tensor UnwrapSparse(const at::Tensor &cpu) {
+        const at::TensorOptions options = cpu.options().device(*device_);
+        if (cpu.layout() == at::kSparse) {
+            return at::_sparse_coo_tensor_unsafe(Unwrap(cpu._indices()), Unwrap(cpu._values()),
+                                                 cpu.sizes(), options, cpu.is_coalesced());
+        }
+        const bool byRow = cpu.layout() == at::kSparseCsr || cpu.layout() == at::kSparseBsr;
+        TORCH_CHECK_NOT_IMPLEMENTED(
+            byRow || cpu.layout() == at::kSparseCsc || cpu.layout() == at::kSparseBsc,
+            op_.schema().name(), ": results of layout ", cpu.layout(),
+            " are not simulated on the NPU");
+        return at::_sparse_compressed_tensor_unsafe(
+            Unwrap(byRow ? cpu.crow_indices() : cpu.ccol_indices()),
+            Unwrap(byRow ? cpu.col_indices() : cpu.row_indices()), Unwrap(cpu.values()),
+            cpu.sizes(), options);
     }
 
     struct Argument {
@@ -438,6 +460,7 @@ bool StaysWithTorchNpu(const std::string &name) {
 bool HasCpuBody(const std::string &name) {
     static const auto *names =
         new std::unordered_set<std::string>{"aten::copy_",
+                                            "aten::conj_physical_",
                                             "aten::convolution",
                                             "aten::_convolution",
                                             "aten::convolution_overrideable",
@@ -489,7 +512,11 @@ public:
         if (name.rfind("aten::", 0) != 0) {
             return;
         }
-        if (op.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd)) {
+        const bool cpu = op.hasKernelForDispatchKey(DispatchKey::CPU) || HasCpuBody(name);
+        // The composite body has the gradient where there is no other formula for it.
+        const bool formula = op.hasKernelForDispatchKey(DispatchKey::Autograd);
+        if (op.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) &&
+            !(cpu && formula)) {
             for (const auto &[key, has] :
                  {std::pair{kNpu, theirs}, {kAutogradNpu, theirAutograd}}) {
                 if (has || theirs || theirAutograd) {
@@ -500,7 +527,9 @@ public:
             }
             return;
         }
-        if (op.hasKernelForDispatchKey(DispatchKey::CPU) || HasCpuBody(name)) {
+        if (auto kernel = CellKernel(name)) {
+            Put(op, kNpu, std::move(*kernel));
+        } else if (cpu) {
             Put(op, kNpu, K::makeFromBoxedFunction<&OnCpu>());
         } else if (op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd)) {
             if (theirs) {
@@ -517,7 +546,7 @@ public:
         } else if (theirs) {
             Put(op, kNpu, K::makeFromBoxedFunction<&NotSimulated>());
         }
-        if (theirAutograd && op.hasKernelForDispatchKey(DispatchKey::Autograd)) {
+        if (theirAutograd && formula) {
             Put(op, kAutogradNpu, K::makeFromBoxedFunction<&Through<DispatchKey::Autograd>>());
         }
     }

@@ -1,3 +1,6 @@
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -10,12 +13,19 @@ namespace {
 
 constexpr size_t kAlignment = 512;
 constexpr int32_t kHost = -1;
+// An access that leaves an allocation must not hit the next one.
+constexpr size_t kRedZone = 4096;
+// So much freed memory is not given out again yet: an access to it is found, and harmless.
+constexpr uint64_t kQuarantineBytes = uint64_t{1} << 30;
+constexpr size_t kQuarantineBlocks = 1024;
 
 // Every live allocation by its address, with exactly the size that was asked for.
 struct Memory {
     std::mutex mutex;
     std::map<uintptr_t, SimAllocation> allocations;  // device kHost: pinned host memory
     std::map<int32_t, uint64_t> used;
+    std::deque<SimAllocation> freed;  // the oldest first
+    uint64_t freedBytes = 0;
 };
 Memory &TheMemory() {
     static auto *memory = new Memory;
@@ -37,7 +47,7 @@ aclError Allocate(void **out, size_t size, int32_t device) {
                     static_cast<unsigned long long>(total));
     }
     void *address = nullptr;
-    if (posix_memalign(&address, kAlignment, size) != 0) {
+    if (posix_memalign(&address, kAlignment, size + kRedZone) != 0) {
         return Fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
                     "Failed to allocate %zu bytes: this machine has no more memory", size);
     }
@@ -45,6 +55,29 @@ aclError Allocate(void **out, size_t size, int32_t device) {
     memory.used[device] += size;
     *out = address;
     return ACL_SUCCESS;
+}
+
+// Gives the pages of freed memory back to the system; their addresses stay taken.
+void DropPages(const SimAllocation &allocation) {
+    const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto base = reinterpret_cast<uintptr_t>(allocation.base);
+    const uintptr_t begin = (base + page - 1) / page * page;
+    const uintptr_t end = (base + allocation.bytes) / page * page;
+    if (begin < end) {
+        madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+    }
+}
+
+void Quarantine(Memory &memory, const SimAllocation &allocation) {
+    DropPages(allocation);
+    memory.freed.push_back(allocation);
+    memory.freedBytes += allocation.bytes;
+    while (memory.freedBytes > kQuarantineBytes || memory.freed.size() > kQuarantineBlocks) {
+        const SimAllocation oldest = memory.freed.front();
+        memory.freed.pop_front();
+        memory.freedBytes -= oldest.bytes;
+        std::free(const_cast<void *>(oldest.base));
+    }
 }
 
 aclError Release(void *address, bool host, const char *function) {
@@ -55,8 +88,8 @@ aclError Release(void *address, bool host, const char *function) {
         return Fail(ACL_ERROR_INVALID_PARAM, "%s: %p was not allocated", function, address);
     }
     memory.used[found->second.device] -= found->second.bytes;
+    Quarantine(memory, found->second);
     memory.allocations.erase(found);
-    std::free(address);
     return ACL_SUCCESS;
 }
 

@@ -201,6 +201,40 @@ class Kernels(unittest.TestCase):
             torch.npu.synchronize()
         torch.npu.synchronize()
 
+    def test_memory_that_was_freed_or_is_too_small(self) -> None:
+        # Without torch's cache, a tensor's memory is an allocation of its own.
+        environment = {**os.environ, "PYTORCH_NO_NPU_MEMORY_CACHING": "1"}
+        program = (
+            "import ctypes, sys, torch\n"
+            "x, y = torch.ones(1024, device='npu'), torch.ones(1024, device='npu')\n"
+            "small = torch.ones(256, device='npu')\n"
+            "place = y.data_ptr()\n"
+            "del y\n"
+            "library = [ctypes.CDLL(path) for path in sys.argv[1:]][-1]\n"
+            "stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)\n"
+            "z = torch.ones(1024, device='npu')\n"
+            "for output in (place, small.data_ptr()):\n"
+            "    addresses = [ctypes.c_void_p(a) for a in (x.data_ptr(), output)]\n"
+            "    library.LaunchNone(ctypes.c_uint32(1), stream, *addresses, 1024)\n"
+            "    try:\n"
+            "        torch.npu.synchronize()\n"
+            "    except RuntimeError as error:\n"
+            "        print(str(error))\n"
+            "print(small.sum().item(), z.sum().item())\n"
+        )
+        libraries = [str(TOOLKIT / "lib64" / f"lib{n}.so") for n in ("ascendcl", "ascendc_runtime")]
+        run = subprocess.run(
+            [sys.executable, "-c", program, *libraries, f"{self.folder.name}/libkernels.so"],
+            env=environment, capture_output=True, text=True, check=False, cwd="/",
+        )  # fmt: skip
+        self.assertRegex(
+            run.stdout,
+            r"(?s)\[gm-extent\] kernel .* accesses 1024 bytes at 0x\w+, which is no device memory"
+            r".*\[gm-extent\] kernel .* accesses bytes \[1024, 2048\) of a device allocation of "
+            r".*\n512\.0 1024\.0\n$",
+            run.stderr,
+        )
+
     def test_a_kernel_for_another_architecture(self) -> None:
         other = "dav-3510" if ARCH == "dav-2201" else "dav-2201"
         with tempfile.TemporaryDirectory() as folder:
