@@ -6,8 +6,8 @@
 // says how to launch a kernel, on what x (and z, where a second type stands) and, in numpy's words,
 // with which result. Without a second type, z is a workspace of zeros. "0 or 2 blocks" launches the
 // broken kernel with 0 and the mended one with 2. A comment `here: <check>` stands on the line at
-// which the check finds the broken kernel; with "(pending)" behind it, the check does not exist
-// yet.
+// which the check finds the broken kernel; the processor's own faults are found behind the last
+// instruction before them.
 #pragma once
 
 #include "kernel_operator.h"

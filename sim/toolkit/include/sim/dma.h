@@ -225,6 +225,9 @@ void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCo
     sim::CheckAligned(src, ONE_BLK_SIZE, "DataCopy", loc);
     sim::CheckAligned(dst, ONE_BLK_SIZE, "DataCopy", loc);
     const uint64_t length = uint64_t{p.blockLen} * ONE_BLK_SIZE;
+    if (sim::ThisCore().Enabled(sim::Check::Overlap) && p.blockCount == 1) {
+        sim::CheckOverlap(dst, src, length / sizeof(T), "DataCopy", loc);
+    }
     for (uint64_t block = 0; block < p.blockCount && length != 0; ++block) {
         const uint64_t from = block * (length + uint64_t{p.srcStride} * ONE_BLK_SIZE);
         const uint64_t to = block * (length + uint64_t{p.dstStride} * ONE_BLK_SIZE);
