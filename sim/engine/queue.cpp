@@ -2,6 +2,8 @@
 
 #include <exception>
 
+#include "sim/control.h"
+
 namespace sim {
 
 const char *BufferStateName(BufferState state) {
@@ -170,6 +172,9 @@ void TPipe::Init(sim::Loc loc) {
     core.atomic = sim::Core::Atomic::None;
     core.counterMode = false;
     core.mask[0] = core.mask[1] = ~uint64_t{0};
+    if (core.Kernel().npuArch == 3510) {
+        core.SetControl(sim::kControlOfTPipe | (core.Control() & sim::kKeepsInfinity));
+    }
 }
 
 TPipe::~TPipe() noexcept(false) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "sim/arithmetic.h"
+#include "sim/control.h"
 
 namespace AscendC {
 
@@ -48,6 +49,10 @@ inline void InitSocState() {
     sim::ThisCore().atomic = sim::Core::Atomic::None;
     sim::ThisCore().counterMode = false;
     sim::ThisCore().mask[0] = sim::ThisCore().mask[1] = ~uint64_t{0};
+#if __NPU_ARCH__ == 3510
+    sim::ThisCore().SetControl(sim::kControlOfTPipe |
+                               (sim::ThisCore().Control() & sim::kKeepsInfinity));
+#endif
 }
 
 constexpr int64_t CeilDivision(int64_t a, int64_t b) { return b == 0 ? 0 : (a + b - 1) / b; }
