@@ -5,10 +5,12 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "launch.h"
 #include "sim/cast.h"
+#include "sim/control.h"
 #include "sim_runtime.h"
 
 namespace sim {
@@ -25,15 +27,16 @@ const char *CheckName(Check check) {
         "ub-extent", "ub-align",    "gm-extent",  "uninit-read", "race",          "gm-overlap",
         "dcache",    "queue-state", "queue-leak", "event-pair",  "mask",          "mask-mode",
         "repeat",    "overlap",     "dma-params", "cast-mode",   "gather-offset", "atomic-left",
-        "sync",      "launch",      "assert",     "fault"};
+        "vf-order",  "sync",        "launch",     "assert",      "fault"};
     static_assert(sizeof(names) / sizeof(*names) == static_cast<size_t>(Check::kCount),
                   "one name for each check");
     return names[static_cast<int>(check)];
 }
 
 const char *RoundModeName(RoundMode mode) {
-    static const char *const names[] = {"CAST_NONE",  "CAST_RINT",  "CAST_FLOOR", "CAST_CEIL",
-                                        "CAST_ROUND", "CAST_TRUNC", "CAST_ODD",   "CAST_HYBRID"};
+    static const char *const names[] = {"CAST_NONE", "CAST_RINT",   "CAST_FLOOR",
+                                        "CAST_CEIL", "CAST_ROUND",  "CAST_TRUNC",
+                                        "CAST_ODD",  "CAST_HYBRID", "UNKNOWN"};
     return names[static_cast<int>(mode)];
 }
 
@@ -102,6 +105,7 @@ Core::Core(Grid &grid, uint32_t block, uint64_t ubBytes)
       initialised_(static_cast<uint8_t *>(std::calloc(ubBytes, 1))) {
     // What nobody wrote is NaN in each float format.
     std::memset(ub_, 0xFF, ubBytes);
+    SetControl(grid.kernel.npuArch == 3510 ? kControlOfTPipe | kKeepsInfinity : kKeepsInfinity);
 }
 
 Core::~Core() {
@@ -152,6 +156,32 @@ void Core::FailRace(const Race &race, const char *memory, uint64_t begin, uint64
         before.loc.line, before.api, PipeName(before.pipe), PipeName(now.pipe));
 }
 
+void Core::SetControl(uint64_t value) {
+    control_ = value;
+    saturates_ = (value & kKeepsInfinity) == 0 || (value & kSaturatesIntegers) != 0;
+}
+
+// Arithmetic that saturates is not simulated; casts and instructions of registers follow CTRL, and
+// to those that move data it is all the same.
+void Core::RefuseSaturation(const char *api, Loc loc) const {
+    static const char *const allowed[] = {"Cast", "DataCopy", "Copy",    "Duplicate",
+                                          "Brcb", "Gather",   "Gatherb", "GatherMask",
+                                          "And",  "Or",       "Not"};
+    const std::string_view name = api;
+    const bool follows =
+        std::any_of(std::begin(allowed), std::end(allowed), [&](auto a) { return name == a; });
+    if (follows || name.substr(0, 5) == "Reg::") {
+        return;
+    }
+    char text[512];
+    std::snprintf(text, sizeof(text),
+                  "[launch] kernel %s, block %u: arithmetic that saturates (CTRL[48] = %d, "
+                  "CTRL[53] = %d) is not simulated, only casts are, at %s:%d (%s)",
+                  Kernel().name, block_, Control(48) ? 1 : 0, Control(53) ? 1 : 0, loc.file,
+                  loc.line, api);
+    throw Violation{text};
+}
+
 void Core::FailEndless() const {
     char text[512];
     std::snprintf(text, sizeof(text),
@@ -191,6 +221,14 @@ void Core::WriteUb(uint32_t offset, uint64_t bytes) {
         }
     }
     std::memset(initialised_ + offset, 1, bytes);
+}
+
+uint32_t Core::UbRun(uint32_t offset, uint32_t bytes, bool &written) const {
+    const uint8_t *begin = initialised_ + offset;
+    written = *begin != 0;
+    const void *end = std::memchr(begin, written ? 0 : 1, bytes);
+    return end == nullptr ? bytes
+                          : static_cast<uint32_t>(static_cast<const uint8_t *>(end) - begin);
 }
 
 void Core::ForgetUb(uint32_t offset, uint64_t bytes) {

@@ -2,6 +2,8 @@
 
 #include <exception>
 
+#include "sim/control.h"
+
 namespace sim {
 
 const char *BufferStateName(BufferState state) {
@@ -192,6 +194,9 @@ void TPipe::Init(sim::Loc loc) {
     // As InitSocState does.
     core.atomic = sim::Core::Atomic::None;
     core.KeepMask(~uint64_t{0}, ~uint64_t{0}, false);
+    if (core.Kernel().npuArch == 3510) {
+        core.SetControl(sim::kControlOfTPipe | (core.Control() & sim::kKeepsInfinity));
+    }
 }
 
 TPipe::~TPipe() noexcept(false) {

@@ -4,6 +4,7 @@
 #include "sim/arithmetic.h"
 #include "sim/cast.h"
 #include "sim/compare.h"
+#include "sim/control.h"
 #include "sim/debug.h"
 #include "sim/dma.h"
 #include "sim/move.h"
@@ -13,3 +14,6 @@
 #include "sim/sync.h"
 #include "sim/tensor.h"
 #include "sim/tiling.h"
+#if __NPU_ARCH__ == 3510
+#include "sim/reg_compute.h"
+#endif

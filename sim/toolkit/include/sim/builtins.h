@@ -1,5 +1,5 @@
 // What the Ascend C compiler knows without a header. The compiler driver includes this file first
-// in every Ascend C source; `__global__` is translated by the driver itself.
+// in every Ascend C source; `__global__` and `__simd_vf__` are translated by the driver itself.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #define __ca__
 #define __cb__
 #define __cc__
-#define __simd_vf__
+#define __local_mem__
 #define __simd_callee__
 #define __inout_pipe__(...)
 #define __check_sync_alias__

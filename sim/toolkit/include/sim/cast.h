@@ -5,35 +5,64 @@
 #include <limits>
 
 #include "sim/arithmetic.h"
-
-namespace AscendC {
-
-enum class RoundMode : uint8_t {
-    CAST_NONE,
-    CAST_RINT,
-    CAST_FLOOR,
-    CAST_CEIL,
-    CAST_ROUND,
-    CAST_TRUNC,
-    CAST_ODD,
-    CAST_HYBRID
-};
-
-}  // namespace AscendC
+#include "sim/control.h"
+#include "sim/formats.h"
 
 namespace sim {
 
-using AscendC::RoundMode;
-
 constexpr uint32_t ModeBit(RoundMode mode) { return 1U << static_cast<int>(mode); }
 constexpr uint32_t kNone = ModeBit(RoundMode::CAST_NONE);
+constexpr uint32_t kHiF8Modes = ModeBit(RoundMode::CAST_ROUND) | ModeBit(RoundMode::CAST_HYBRID);
 constexpr uint32_t kRFCAZ = ModeBit(RoundMode::CAST_RINT) | ModeBit(RoundMode::CAST_FLOOR) |
                             ModeBit(RoundMode::CAST_CEIL) | ModeBit(RoundMode::CAST_ROUND) |
                             ModeBit(RoundMode::CAST_TRUNC);
 
-// The rounding modes of one pair; 0 = the pair does not exist.
+// The rounding modes of a pair that dav-3510 converts between registers; CAST_NONE if there is
+// nothing to round.
 template <typename D, typename S>
-constexpr uint32_t CastModes() {
+constexpr uint32_t RegisterCastModes() {
+    if constexpr (std::is_same_v<S, half>) {
+        if constexpr (std::is_same_v<D, float>) return kNone;
+        if constexpr (kOneOf<D, int8_t, uint8_t, int16_t, int32_t, bfloat16_t>) return kRFCAZ;
+        if constexpr (std::is_same_v<D, HiFloat8>) return kHiF8Modes;
+    } else if constexpr (std::is_same_v<S, float>) {
+        if constexpr (kOneOf<D, int16_t, int32_t, int64_t, bfloat16_t>) return kRFCAZ;
+        if constexpr (std::is_same_v<D, half>) return kRFCAZ | ModeBit(RoundMode::CAST_ODD);
+        if constexpr (std::is_same_v<D, HiFloat8>) return kHiF8Modes;
+        if constexpr (kFp8<D>) return ModeBit(RoundMode::CAST_RINT);
+    } else if constexpr (std::is_same_v<S, bfloat16_t>) {
+        if constexpr (kOneOf<D, float, E8M0>) return kNone;
+        if constexpr (kOneOf<D, int32_t, half> || kFp4<D>) return kRFCAZ;
+    } else if constexpr (std::is_same_v<S, HiFloat8>) {
+        if constexpr (kOneOf<D, half, float>) return kNone;
+    } else if constexpr (kFp8<S>) {
+        if constexpr (std::is_same_v<D, float>) return kNone;
+    } else if constexpr (kFp4<S> || std::is_same_v<S, E8M0>) {
+        if constexpr (std::is_same_v<D, bfloat16_t>) return kNone;
+    } else if constexpr (std::is_same_v<S, int8_t>) {
+        if constexpr (kOneOf<D, half, int16_t, int32_t>) return kNone;
+    } else if constexpr (std::is_same_v<S, uint8_t>) {
+        if constexpr (kOneOf<D, half, uint16_t, uint32_t>) return kNone;
+    } else if constexpr (std::is_same_v<S, int16_t>) {
+        if constexpr (kOneOf<D, float, uint8_t, int32_t, uint32_t>) return kNone;
+        if constexpr (std::is_same_v<D, half>) return kRFCAZ;
+    } else if constexpr (std::is_same_v<S, uint16_t>) {
+        if constexpr (kOneOf<D, uint8_t, uint32_t>) return kNone;
+    } else if constexpr (std::is_same_v<S, int32_t>) {
+        if constexpr (kOneOf<D, uint8_t, int16_t, uint16_t, int64_t>) return kNone;
+        if constexpr (std::is_same_v<D, float>) return kRFCAZ;
+    } else if constexpr (std::is_same_v<S, uint32_t>) {
+        if constexpr (kOneOf<D, uint8_t, int16_t, uint16_t>) return kNone;
+    } else if constexpr (std::is_same_v<S, int64_t>) {
+        if constexpr (std::is_same_v<D, int32_t>) return kNone;
+        if constexpr (std::is_same_v<D, float>) return kRFCAZ;
+    }
+    return 0;
+}
+
+// The rounding modes of a pair on both architectures; 0 = the pair does not exist.
+template <typename D, typename S>
+constexpr uint32_t CommonCastModes() {
     if constexpr (std::is_same_v<S, half>) {
         if constexpr (std::is_same_v<D, float>) return kNone;
         if constexpr (kOneOf<D, int32_t, int16_t>) return kRFCAZ;
@@ -59,6 +88,27 @@ constexpr uint32_t CastModes() {
     return 0;
 }
 
+template <typename D, typename S>
+constexpr uint32_t CastModes() {
+#if __NPU_ARCH__ == 3510
+    if constexpr (std::is_same_v<D, E8M0>) return 0;
+    return CommonCastModes<D, S>() | RegisterCastModes<D, S>();
+#else
+    return CommonCastModes<D, S>();
+#endif
+}
+
+// What CTRL says about casts of whole tensors: on dav-3510 they saturate if they do not follow it.
+inline Saturation TensorCastSaturation() {
+    const Core &core = ThisCore();
+#if __NPU_ARCH__ == 3510
+    if (!core.Control(60)) {
+        return {true, true, core.Control(50)};
+    }
+#endif
+    return {!core.Control(48), !core.Control(59), core.Control(50)};
+}
+
 SIM_API const char *RoundModeName(RoundMode mode);
 
 template <RoundMode mode>
@@ -70,74 +120,81 @@ double RoundToIntegral(double x) {
     return std::nearbyint(x);
 }
 
-// Rounds a float to `kMantissa` bits of a 16-bit format with exponents from `kMinExponent` on.
-template <RoundMode mode, int kMantissa, int kMinExponent>
-uint16_t RoundFloat(float value) {
-    constexpr uint32_t infinity = kMantissa == 10 ? 0x7C00U : 0x7F80U;
-    const uint32_t bits = BitCast<uint32_t>(value);
-    const uint32_t sign = bits >> 16 & 0x8000U;
-    const uint32_t magnitude = bits & 0x7FFFFFFFU;
-    if (magnitude > 0x7F800000U) {
-        return static_cast<uint16_t>(sign | infinity | (infinity >> 1 & ~infinity) |
-                                     1U << (kMantissa - 1));
+// A rounded number as an integer type. NaN becomes 0.
+template <typename D>
+D ToInteger(double x, Saturation saturation) {
+    constexpr double low = static_cast<double>(std::numeric_limits<D>::min());
+    constexpr double high = static_cast<double>(std::numeric_limits<D>::max());
+    if (x != x) {
+        return D{0};
     }
-    if (magnitude == 0x7F800000U) {
-        return static_cast<uint16_t>(sign | infinity);
+    if (saturation.integers || std::isinf(x)) {
+        if (x <= low) return std::numeric_limits<D>::min();
+        return x >= high ? std::numeric_limits<D>::max() : static_cast<D>(x);
     }
-    const int exponent = static_cast<int>(magnitude >> 23) - 127;
-    const uint64_t significand =
-        (magnitude >> 23) != 0 ? (magnitude & 0x7FFFFFU) | 0x800000U : magnitude;
-    const int effective = (magnitude >> 23) != 0 ? exponent : -126;
-    int drop = 23 - kMantissa;
-    if (effective < kMinExponent) {
-        drop += kMinExponent - effective;
+    const auto low64 = static_cast<uint64_t>(std::fmod(std::fabs(x), std::exp2(64)));
+    return static_cast<D>(x < 0 ? 0 - low64 : low64);
+}
+
+template <typename D, typename S>
+D IntegerToInteger(S value, Saturation saturation) {
+    // Widening casts of negative numbers saturate in each mode.
+    if (!saturation.integers && sizeof(D) <= sizeof(S)) {
+        return static_cast<D>(value);
     }
-    if (drop > 40) {
-        drop = 40;
+    constexpr int64_t low = std::numeric_limits<D>::min();
+    constexpr int64_t high = std::numeric_limits<D>::max();
+    const auto wide = static_cast<int64_t>(value);
+    return static_cast<D>(wide < low ? low : wide > high ? high : wide);
+}
+
+// Infinity as the largest number and NaN as 0, for half and bfloat16_t.
+template <typename D>
+D SaturateFloat16(D value) {
+    constexpr uint16_t infinity = std::is_same_v<D, half> ? 0x7C00 : 0x7F80;
+    const uint16_t magnitude = value.bits & 0x7FFFU;
+    if (magnitude < infinity) {
+        return value;
     }
-    uint64_t kept = significand >> drop;
-    const uint64_t rest = significand & ((uint64_t{1} << drop) - 1);
-    const uint64_t tie = uint64_t{1} << (drop - 1);
-    bool up = false;
-    if constexpr (mode == RoundMode::CAST_FLOOR) up = rest != 0 && sign != 0;
-    if constexpr (mode == RoundMode::CAST_CEIL) up = rest != 0 && sign == 0;
-    if constexpr (mode == RoundMode::CAST_ROUND) up = rest >= tie;
+    return FromBits<D>::Make(magnitude > infinity
+                                 ? uint16_t{0}
+                                 : static_cast<uint16_t>((value.bits & 0x8000U) | (infinity - 1)));
+}
+
+template <typename D, RoundMode mode>
+D FloatToFloat16(float wide) {
     if constexpr (mode == RoundMode::CAST_RINT || mode == RoundMode::CAST_NONE) {
-        up = rest > tie || (rest == tie && (kept & 1) != 0);
+        return D(wide);
+    } else if constexpr (std::is_same_v<D, half>) {
+        return FromBits<half>::Make(RoundFloat<mode, 10, -14>(wide));
+    } else if constexpr (mode == RoundMode::CAST_TRUNC) {
+        const uint32_t bits = BitCast<uint32_t>(wide);
+        const bool nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
+        return FromBits<bfloat16_t>::Make(static_cast<uint16_t>(bits >> 16 | (nan ? 0x40U : 0U)));
+    } else {
+        return FromBits<bfloat16_t>::Make(RoundFloat<mode, 7, -126>(wide));
     }
-    if constexpr (mode == RoundMode::CAST_ODD) kept |= rest != 0 ? 1 : 0;
-    kept += up ? 1 : 0;
-    // The leading one adds itself to the exponent field.
-    const uint64_t field =
-        effective < kMinExponent
-            ? kept
-            : kept + (static_cast<uint64_t>(effective - kMinExponent) << kMantissa);
-    if (field < infinity) {
-        return static_cast<uint16_t>(sign | static_cast<uint32_t>(field));
-    }
-    constexpr bool away = mode == RoundMode::CAST_RINT || mode == RoundMode::CAST_NONE ||
-                          mode == RoundMode::CAST_ROUND;
-    const bool toInfinity = away || (mode == RoundMode::CAST_FLOOR && sign != 0) ||
-                            (mode == RoundMode::CAST_CEIL && sign == 0);
-    return static_cast<uint16_t>(sign | (toInfinity ? infinity : infinity - 1));
+}
+
+// The value of a small format, exactly.
+template <typename S>
+float Widen(S value) {
+    if constexpr (std::is_same_v<S, HiFloat8>) return DecodeHiF8(value.bits);
+    if constexpr (std::is_same_v<S, E8M0>) return DecodeE8M0(value.bits);
+    if constexpr (kFp8<S>) return DecodeMini(kMiniFloat<S>, 0x80, value.bits);
+    if constexpr (std::is_convertible_v<S, float>) return static_cast<float>(value);
 }
 
 template <typename D, typename S, RoundMode mode>
-D CastLane(S value) {
-    if constexpr (std::is_integral_v<D> && std::is_integral_v<S>) {
-        constexpr int64_t low = std::numeric_limits<D>::min();
-        constexpr int64_t high = std::numeric_limits<D>::max();
-        const auto wide = static_cast<int64_t>(value);
-        return static_cast<D>(wide < low ? low : wide > high ? high : wide);
+D CastLane(S value, Saturation saturation = {}) {
+    if constexpr (kFp4<D>) {
+        return EncodeFp4<D, mode>(value.even, value.odd);
+    } else if constexpr (kFp4<S>) {
+        return {DecodeFp4(value, false), DecodeFp4(value, true)};
+    } else if constexpr (std::is_integral_v<D> && std::is_integral_v<S>) {
+        return IntegerToInteger<D>(value, saturation);
     } else if constexpr (std::is_integral_v<D>) {
-        // Saturates; NaN becomes 0.
-        constexpr double low = static_cast<double>(std::numeric_limits<D>::min());
-        constexpr double high = static_cast<double>(std::numeric_limits<D>::max());
-        const double x = RoundToIntegral<mode>(static_cast<float>(value));
-        if (!(x >= low)) {
-            return x != x ? D{0} : std::numeric_limits<D>::min();
-        }
-        return x >= high ? std::numeric_limits<D>::max() : static_cast<D>(x);
+        return ToInteger<D>(RoundToIntegral<mode>(static_cast<float>(value)), saturation);
     } else if constexpr (std::is_same_v<D, float>) {
         if constexpr (std::is_same_v<S, float>) {
             const double x = RoundToIntegral<mode>(value);
@@ -162,26 +219,19 @@ D CastLane(S value) {
             }
             return nearest;
         } else {
-            return static_cast<float>(value);
+            return Widen(value);
         }
-    } else {
-        const auto wide = static_cast<float>(value);
-        if constexpr (std::is_same_v<D, half>) {
-            if constexpr (mode == RoundMode::CAST_RINT || mode == RoundMode::CAST_NONE) {
-                return half(wide);
-            }
-            return FromBits<half>::Make(RoundFloat<mode, 10, -14>(wide));
+    } else if constexpr (std::is_same_v<D, HiFloat8>) {
+        if constexpr (std::is_same_v<S, half>) {
+            return {EncodeHiF8<mode, 10>(value, value.bits, saturation)};
         } else {
-            if constexpr (mode == RoundMode::CAST_RINT) {
-                return bfloat16_t(wide);
-            } else if constexpr (mode == RoundMode::CAST_TRUNC) {
-                const uint32_t bits = BitCast<uint32_t>(wide);
-                const bool nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
-                return FromBits<bfloat16_t>::Make(
-                    static_cast<uint16_t>(bits >> 16 | (nan ? 0x40U : 0U)));
-            }
-            return FromBits<bfloat16_t>::Make(RoundFloat<mode, 7, -126>(wide));
+            return {EncodeHiF8<mode, 23>(value, BitCast<uint32_t>(value), saturation)};
         }
+    } else if constexpr (kFp8<D>) {
+        return {EncodeMini<mode>(kMiniFloat<D>, 0x80, value, saturation)};
+    } else {
+        const D rounded = FloatToFloat16<D, mode>(Widen(value));
+        return saturation.floats ? SaturateFloat16(rounded) : rounded;
     }
 }
 
@@ -196,11 +246,16 @@ void WithCastLane(RoundMode mode, const char *api, Loc loc, Use use) {
                         RoundModeName(mode));
         return;
     }
-#define SIM_CASE(name)                                                        \
-    case RoundMode::name:                                                     \
-        if constexpr ((CastModes<D, S>() & ModeBit(RoundMode::name)) != 0) {  \
-            use([](S x) -> D { return CastLane<D, S, RoundMode::name>(x); }); \
-        }                                                                     \
+    using From = std::conditional_t<kFp4<D>, BFloat16Pair, S>;
+    using To = std::conditional_t<kFp4<S>, BFloat16Pair, D>;
+    const Saturation saturation = TensorCastSaturation();
+#define SIM_CASE(name)                                                       \
+    case RoundMode::name:                                                    \
+        if constexpr ((CastModes<D, S>() & ModeBit(RoundMode::name)) != 0) { \
+            use([saturation](From x) -> To {                                 \
+                return CastLane<To, From, RoundMode::name>(x, saturation);   \
+            });                                                              \
+        }                                                                    \
         return;
     switch (mode) {
         SIM_CASE(CAST_NONE)
@@ -211,6 +266,8 @@ void WithCastLane(RoundMode mode, const char *api, Loc loc, Use use) {
         SIM_CASE(CAST_TRUNC)
         SIM_CASE(CAST_ODD)
         SIM_CASE(CAST_HYBRID)
+        case RoundMode::UNKNOWN:
+            return;
     }
 #undef SIM_CASE
 }
@@ -222,13 +279,29 @@ namespace AscendC {
 template <typename D, typename S>
 void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
           uint32_t count, sim::Loc loc = sim::Loc::Here()) {
-    sim::WithCastLane<D, S>(mode, "Cast", loc,
-                            [&](auto lane) { sim::CountForm("Cast", loc, count, lane, dst, src); });
+    sim::WithCastLane<D, S>(mode, "Cast", loc, [&](auto lane) {
+        if constexpr (sim::kFp4<D> || sim::kFp4<S>) {
+            if (count % 2 != 0) {
+                sim::ThisCore().Fail(sim::Check::Mask, "Cast", loc,
+                                     "%u elements, but two of them make a byte", count);
+            }
+            if constexpr (sim::kFp4<D>) {
+                sim::CountForm("Cast", loc, count / 2, lane, dst,
+                               src.template ReinterpretCast<sim::BFloat16Pair>());
+            } else {
+                sim::CountForm("Cast", loc, count / 2, lane,
+                               dst.template ReinterpretCast<sim::BFloat16Pair>(), src);
+            }
+        } else {
+            sim::CountForm("Cast", loc, count, lane, dst, src);
+        }
+    });
 }
 template <typename D, typename S, bool isSetMask = true>
 void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
           uint64_t mask, uint8_t repeatTime, const UnaryRepeatParams &p,
           sim::Loc loc = sim::Loc::Here()) {
+    static_assert(!sim::kFp4<D> && !sim::kFp4<S>, "Cast: FP4 has the form with a count only");
     sim::WithCastLane<D, S>(mode, "Cast", loc, [&](auto lane) {
         sim::MaskForm<isSetMask>("Cast", loc, mask, repeatTime, lane,
                                  sim::Operand<D>{dst, p.dstBlkStride, p.dstRepStride, true},
@@ -239,6 +312,7 @@ template <typename D, typename S, bool isSetMask = true>
 void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
           const uint64_t mask[], uint8_t repeatTime, const UnaryRepeatParams &p,
           sim::Loc loc = sim::Loc::Here()) {
+    static_assert(!sim::kFp4<D> && !sim::kFp4<S>, "Cast: FP4 has the form with a count only");
     sim::WithCastLane<D, S>(mode, "Cast", loc, [&](auto lane) {
         sim::MaskForm<isSetMask>("Cast", loc, mask, repeatTime, lane,
                                  sim::Operand<D>{dst, p.dstBlkStride, p.dstRepStride, true},

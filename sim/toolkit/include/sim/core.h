@@ -35,6 +35,7 @@ enum class Check : uint8_t {
     CastMode,
     GatherOffset,
     AtomicLeft,
+    VfOrder,
     Sync,
     Launch,
     Assert,
@@ -77,6 +78,9 @@ public:
     // An instruction begins on `pipe`; the accesses that follow are its own.
     void Begin(Pipe pipe, const char *api, Loc loc) {
         order.Begin(pipe, api, loc);
+        if (saturates_ && pipe == Pipe::V) {
+            RefuseSaturation(api, loc);
+        }
         if (--callsLeft_ == 0) {
             FailEndless();
         }
@@ -85,6 +89,8 @@ public:
     void ReadUb(uint32_t offset, uint64_t bytes);
     void WriteUb(uint32_t offset, uint64_t bytes);
     void ForgetUb(uint32_t offset, uint64_t bytes);
+    // How many of the bytes from `offset` on are alike: all written, or none of them.
+    uint32_t UbRun(uint32_t offset, uint32_t bytes, bool &written) const;
     // It reads or writes [address, address + bytes) of global memory.
     void TouchGm(const void *address, uint64_t bytes, bool write);
     // DataCacheCleanAndInvalid of the line that holds `address`, of all lines if it is null.
@@ -120,6 +126,11 @@ public:
     SpecialRegisters special;
     enum class Atomic : uint8_t { None, Add, Max, Min } atomic = Atomic::None;
     Loc atomicSet = {nullptr, 0};
+    uint64_t Control() const { return control_; }  // CTRL
+    bool Control(int bit) const { return (control_ >> bit & 1) != 0; }
+    void SetControl(uint64_t value);
+    uint32_t addressRegister = 0;  // AR: bytes that StoreUnAlign stored of what Squeeze left
+    int32_t squeezed = -1;         // bytes of the last Squeeze, until they are stored
 
     // --- events ---
     void SetFlag(Pipe from, Pipe to, int32_t id, const char *api, Loc loc);
@@ -164,6 +175,10 @@ private:
                   bool write) const;
 
     [[noreturn]] void FailEndless() const;
+    void RefuseSaturation(const char *api, Loc loc) const;
+
+    uint64_t control_ = 0;
+    bool saturates_ = false;  // in arithmetic
 
     struct Flag {
         Loc set = {nullptr, 0};  // line 0 = not set

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "sim/arithmetic.h"
+#include "sim/control.h"
 
 namespace sim {
 
@@ -68,6 +69,10 @@ void DumpTensor(const LocalTensor<T> &tensor, uint32_t number, uint32_t count,
 inline void InitSocState() {
     sim::ThisCore().atomic = sim::Core::Atomic::None;
     sim::ThisCore().KeepMask(~uint64_t{0}, ~uint64_t{0}, false);
+#if __NPU_ARCH__ == 3510
+    sim::ThisCore().SetControl(sim::kControlOfTPipe |
+                               (sim::ThisCore().Control() & sim::kKeepsInfinity));
+#endif
 }
 
 constexpr int64_t CeilDivision(int64_t a, int64_t b) { return b == 0 ? 0 : (a + b - 1) / b; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace sim {
 
@@ -90,3 +91,29 @@ static_assert(sizeof(half) == 2 && sizeof(bfloat16_t) == 2, "stored as their bit
 struct int4b_t {
     uint8_t pair;
 };
+
+namespace sim {
+
+// A number of eight bits, or two of four, that only casts compute with.
+template <typename Format>
+struct SmallFloat {
+    uint8_t bits;
+};
+using HiFloat8 = SmallFloat<struct HiF8Format>;
+using E4M3 = SmallFloat<struct E4M3Format>;
+using E5M2 = SmallFloat<struct E5M2Format>;
+using E8M0 = SmallFloat<struct E8M0Format>;
+// The even element is in the low half.
+using E2M1Pair = SmallFloat<struct E2M1Format>;
+using E1M2Pair = SmallFloat<struct E1M2Format>;
+
+}  // namespace sim
+
+#if __NPU_ARCH__ == 3510
+using hifloat8_t = sim::HiFloat8;
+using fp8_e4m3fn_t = sim::E4M3;
+using fp8_e5m2_t = sim::E5M2;
+using fp8_e8m0_t = sim::E8M0;
+using fp4x2_e2m1_t = sim::E2M1Pair;
+using fp4x2_e1m2_t = sim::E1M2Pair;
+#endif
