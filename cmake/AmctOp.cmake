@@ -5,7 +5,8 @@ include_guard(GLOBAL)
 Declares the operator in ops/<op>/: one library per NPU architecture, installed with the operator's
 Python package as amct_ops/<op>/<npu-arch>/lib<op>_ops.so and amct_ops/<op>/*.py.
 
-  KERNEL      Ascend C sources, compiled for each architecture
+  KERNEL      Ascend C sources, compiled for each architecture; AMCT_NPU_ARCH is its number in them,
+              on the host's side too
   EXTENSION   host C++ sources, compiled once
   SOCS        the SOCs that the operator supports; all where absent
 ]]
@@ -42,6 +43,8 @@ function(amct_op op)
     add_library(${library} SHARED ${ARG_KERNEL} $<TARGET_OBJECTS:${op}_host>)
     target_include_directories(${library} PRIVATE op_kernel)
     target_compile_options(${library} PRIVATE $<$<COMPILE_LANGUAGE:ASC>:--npu-arch=${arch}>)
+    string(REPLACE "dav-" "" arch_number ${arch})
+    target_compile_definitions(${library} PRIVATE AMCT_NPU_ARCH=${arch_number})
     target_link_libraries(${library} PRIVATE amct::compile amct::torch amct::toolkit)
     target_link_options(${library} PRIVATE LINKER:--as-needed) # Debian and Ubuntu differ
     set_target_properties(${library} PROPERTIES

@@ -24,7 +24,9 @@ using Launch = void(uint32_t blocks, void *stream, uint8_t *x, uint8_t *table, u
                     HiFloat8CastTiling tiling);
 Launch LaunchHiFloat8EncodeFp16;
 Launch LaunchHiFloat8EncodeBf16;
-Launch LaunchHiFloat8Decode;
+Launch LaunchHiFloat8DecodeFp16;
+Launch LaunchHiFloat8DecodeBf16;
+const hifloat8_cast::Needs *HiFloat8CastNeeds();
 }
 
 namespace AscendKernel {
@@ -95,19 +97,21 @@ Work Divide(uint64_t elements, const Budget &budget) {
     const uint64_t perBlock = std::max(share, kLeastPerBlock);
     const auto blocks = static_cast<uint32_t>((elements + perBlock - 1) / perBlock);
     const auto tileLength = static_cast<uint32_t>(std::min(tile, perBlock));
-    return {blocks, {elements, perBlock, tileLength}};
+    return {blocks, {elements, perBlock, tileLength, false}};
 }
 
 at::Tensor Run(Launch *launch, const at::Tensor &input, at::ScalarType outputType,
-               size_t tableOffset, const Budget &budget) {
+               size_t tableOffset, bool saturate, const Budget &budget) {
     const c10::DeviceGuard guard(input.device());
     const at::Tensor x = input.contiguous();
     at::Tensor y = at::empty(x.sizes(), x.options().dtype(outputType));
     if (x.numel() == 0) {
         return y;
     }
-    const Work work = Divide(static_cast<uint64_t>(x.numel()), budget);
-    uint8_t *const table = DeviceTables(x.device()) + tableOffset;
+    Work work = Divide(static_cast<uint64_t>(x.numel()), budget);
+    work.tiling.saturate = saturate;
+    uint8_t *const table =
+        HiFloat8CastNeeds()->tables ? DeviceTables(x.device()) + tableOffset : nullptr;
     // stream() waits for torch_npu's own task queue, so the launch keeps its place in the order.
     launch(work.blocks, c10_npu::getCurrentNPUStream().stream(),
            static_cast<uint8_t *>(const_cast<void *>(x.const_data_ptr())), table,
@@ -121,13 +125,14 @@ at::Tensor EncodeToHiFloat8(const at::Tensor &x, bool saturate) {
     return Run(x.scalar_type() == at::kHalf ? LaunchHiFloat8EncodeFp16 : LaunchHiFloat8EncodeBf16,
                x, at::kByte,
                saturate ? offsetof(Tables, encodeSaturating) : offsetof(Tables, encodeInfinite),
-               hifloat8_cast::kEncodeBudget);
+               saturate, HiFloat8CastNeeds()->encode);
 }
 
 at::Tensor DecodeFromHiFloat8(const at::Tensor &x, at::ScalarType dtype) {
-    return Run(LaunchHiFloat8Decode, x, dtype,
-               dtype == at::kHalf ? offsetof(Tables, decodeFp16) : offsetof(Tables, decodeBf16),
-               hifloat8_cast::kDecodeBudget);
+    const bool half = dtype == at::kHalf;
+    return Run(half ? LaunchHiFloat8DecodeFp16 : LaunchHiFloat8DecodeBf16, x, dtype,
+               half ? offsetof(Tables, decodeFp16) : offsetof(Tables, decodeBf16), false,
+               HiFloat8CastNeeds()->decode);
 }
 
 }  // namespace AscendKernel

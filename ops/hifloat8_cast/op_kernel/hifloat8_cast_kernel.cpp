@@ -1,270 +1,29 @@
-// float16 or bfloat16 <-> HiFloat8 by table lookup (Gather).
+// float16 or bfloat16 <-> HiFloat8: the kernels, and how the host launches them.
 //
-// UB budget, T = tileLength:
-//
-//   encode  tables  2 * 16384  one code per bfloat16 >> 3, 16 bits each: in the low byte, in the
-//   high
-//           inQueue   2 * 2T   double buffer
-//           outQueue  2 * 1T   double buffer
-//           wide      4T       float, then the offsets of even and of odd elements
-//           odd       1T + 256 codes of odd elements, kept out of the banks of outQueue
-//           sum     33024 + 11T
-//
-//   decode  table     512      one 16-bit value per code
-//           inQueue   2 * 1T   double buffer
-//           outQueue  2 * 2T   double buffer
-//           bits      2T       the code as half
-//           wide      4T       32-bit offsets
-//           sum       512 + 12T
-#include "hifloat8_cast_tiling.h"
-#include "kernel_operator.h"
+// AMCT_NPU_ARCH is the architecture for the host's half of this file too, which knows no
+// __NPU_ARCH__. The UB budgets stand where the buffers are.
+#if AMCT_NPU_ARCH == 3510
+#include "hifloat8_cast_native.h"
+#else
+#include "hifloat8_cast_gather.h"
+#endif
 
-using namespace AscendC;
-
-namespace {
-
-constexpr uint32_t kBuffers = 2;
-
-// The elements of one block, and where its tiles end. The first tile is the short one: the vector
-// unit waits for it.
-struct Share {
-    __aicore__ explicit Share(const HiFloat8CastTiling &tiling)
-        : begin(GetBlockIdx() * tiling.elementsPerBlock), tileLength(tiling.tileLength) {
-        end = begin + tiling.elementsPerBlock;
-        end = end < tiling.elements ? end : tiling.elements;
-        const uint64_t rest = (end - begin + hifloat8_cast::kGranule - 1) % tileLength;
-        firstLength =
-            static_cast<uint32_t>(rest / hifloat8_cast::kGranule + 1) * hifloat8_cast::kGranule;
-    }
-    // The length of the tile that begins at `offset`.
-    __aicore__ uint32_t LengthAt(uint64_t offset) const {
-        const uint64_t length = offset == begin ? firstLength : tileLength;
-        return static_cast<uint32_t>(length < end - offset ? length : end - offset);
-    }
-    uint64_t begin;
-    uint64_t end;
-    uint32_t tileLength;
-    uint32_t firstLength;
-};
-
-// Fills the last block of 32 bytes up with zeros.
-template <typename T>
-__aicore__ inline void CopyIn(const LocalTensor<T> &local, const GlobalTensor<T> &global,
-                              uint32_t count) {
-    constexpr uint32_t perBlock = ONE_BLK_SIZE / sizeof(T);
-    const DataCopyExtParams params{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0};
-    const auto filler = static_cast<uint8_t>((perBlock - count % perBlock) % perBlock);
-    DataCopyPad(local, global, params, DataCopyPadExtParams<T>{true, 0, filler, 0});
-}
-
-template <typename T>
-__aicore__ inline void CopyOut(const GlobalTensor<T> &global, const LocalTensor<T> &local,
-                               uint32_t count) {
-    const DataCopyExtParams params{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0};
-    DataCopyPad(global, local, params);
-}
-
-// Values of the format T (half, bfloat16_t). A word of 32 bits holds an even element in its low
-// half and an odd one in its high half; shifts make the table offsets of either without any
-// widening, and the codes of both come out of the tables as the bytes of one word of 16 bits.
-template <typename T>
-class Encoder {
-public:
-    __aicore__ inline Encoder(GM_ADDR x, GM_ADDR table, GM_ADDR y, const HiFloat8CastTiling &tiling)
-        : share_(tiling) {
-        x_.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(x), tiling.elements);
-        y_.SetGlobalBuffer(reinterpret_cast<__gm__ uint8_t *>(y), tiling.elements);
-        tableInGm_.SetGlobalBuffer(reinterpret_cast<__gm__ uint16_t *>(table),
-                                   hifloat8_cast::kEncodeTableLength);
-        constexpr uint32_t tableBytes = hifloat8_cast::kEncodeTableLength * sizeof(uint16_t);
-        pipe_.InitBuffer(inQueue_, kBuffers, tiling.tileLength * sizeof(T));
-        pipe_.InitBuffer(outQueue_, kBuffers, tiling.tileLength * sizeof(uint8_t));
-        pipe_.InitBuffer(tableQueue_, 1, tableBytes);
-        pipe_.InitBuffer(oddTableBuffer_, tableBytes);
-        pipe_.InitBuffer(wideBuffer_, tiling.tileLength * sizeof(float));
-        pipe_.InitBuffer(oddBuffer_,
-                         tiling.tileLength * sizeof(uint8_t) + hifloat8_cast::kBankSkew);
+// Each kernel takes input, table, output and tiling.
+#define HIFLOAT8_KERNEL(kernel, launch, Codec)                                                    \
+    extern "C" __global__ __aicore__ void kernel(GM_ADDR x, GM_ADDR table, GM_ADDR y,             \
+                                                 HiFloat8CastTiling tiling) {                     \
+        KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);                                           \
+        hifloat8_cast::Codec(x, table, y, tiling).Run();                                          \
+    }                                                                                             \
+    /* The linkage of a generated host stub differs between compiler versions; not of this. */    \
+    extern "C" void launch(uint32_t blocks, void *stream, uint8_t *x, uint8_t *table, uint8_t *y, \
+                           HiFloat8CastTiling tiling) {                                           \
+        kernel<<<blocks, nullptr, stream>>>(x, table, y, tiling);                                 \
     }
 
-    __aicore__ inline void Run() {
-        for (uint64_t offset = share_.begin; offset < share_.end;
-             offset += share_.LengthAt(offset)) {
-            const uint32_t count = share_.LengthAt(offset);
-            LocalTensor<T> in = inQueue_.template AllocTensor<T>();
-            CopyIn(in, x_[offset], count);
-            inQueue_.EnQue(in);
-            if (offset == share_.begin) {
-                LoadTables();
-            }
-            Encode(count);
-            LocalTensor<uint8_t> out = outQueue_.template DeQue<uint8_t>();
-            CopyOut(y_[offset], out, count);
-            outQueue_.FreeTensor(out);
-        }
-        tableQueue_.FreeTensor(evenTable_);
-    }
+HIFLOAT8_KERNEL(hifloat8_encode_fp16, LaunchHiFloat8EncodeFp16, Encoder<half>)
+HIFLOAT8_KERNEL(hifloat8_encode_bf16, LaunchHiFloat8EncodeBf16, Encoder<bfloat16_t>)
+HIFLOAT8_KERNEL(hifloat8_decode_fp16, LaunchHiFloat8DecodeFp16, Decoder<half>)
+HIFLOAT8_KERNEL(hifloat8_decode_bf16, LaunchHiFloat8DecodeBf16, Decoder<bfloat16_t>)
 
-private:
-    __aicore__ inline void LoadTables() {
-        LocalTensor<uint16_t> table = tableQueue_.template AllocTensor<uint16_t>();
-        DataCopy(table, tableInGm_, hifloat8_cast::kEncodeTableLength);
-        tableQueue_.EnQue(table);
-        evenTable_ = tableQueue_.template DeQue<uint16_t>();
-        oddTable_ = oddTableBuffer_.Get<uint16_t>();
-        ShiftLeft(oddTable_, evenTable_, static_cast<uint16_t>(8),
-                  static_cast<int32_t>(hifloat8_cast::kEncodeTableLength));
-    }
-
-    __aicore__ inline void Encode(uint32_t length) {
-        constexpr uint32_t perBlock = ONE_BLK_SIZE / sizeof(T);
-        const uint32_t count = (length + perBlock - 1) / perBlock * perBlock;
-        const uint32_t pairs = count / 2;
-        LocalTensor<T> in = inQueue_.template DeQue<T>();
-        LocalTensor<uint16_t> bits = in.template ReinterpretCast<uint16_t>();
-        LocalTensor<uint32_t> words = in.template ReinterpretCast<uint32_t>();
-        LocalTensor<float> wide = wideBuffer_.Get<float>();
-        LocalTensor<uint32_t> even = wide.ReinterpretCast<uint32_t>();
-        LocalTensor<uint32_t> odd = even[share_.tileLength / 2];
-        LocalTensor<uint16_t> oddCodes =
-            oddBuffer_.Get<uint16_t>()[hifloat8_cast::kBankSkew / sizeof(uint16_t)];
-
-        // As bfloat16: truncation keeps every bit that the code depends on, and a NaN whose payload
-        // is only in the bits that the table does not see comes back as one that it sees.
-        Cast(wide, in, RoundMode::CAST_NONE, count);
-        PipeBarrier<PIPE_V>();
-        Cast(in.template ReinterpretCast<bfloat16_t>(), wide, RoundMode::CAST_TRUNC, count);
-        PipeBarrier<PIPE_V>();
-        // The 13 upper bits are the index into a table, twice that the offset in bytes.
-        ShiftRight(bits, bits, static_cast<uint16_t>(3), count);
-        PipeBarrier<PIPE_V>();
-        ShiftLeft(even, words, static_cast<uint32_t>(19), pairs);
-        ShiftRight(odd, words, static_cast<uint32_t>(15), pairs);
-        PipeBarrier<PIPE_V>();
-        inQueue_.FreeTensor(in);
-        ShiftRight(even, even, static_cast<uint32_t>(18), pairs);
-        Gather(oddCodes, oddTable_, odd, 0, pairs);
-        PipeBarrier<PIPE_V>();
-        LocalTensor<uint8_t> out = outQueue_.template AllocTensor<uint8_t>();
-        LocalTensor<uint16_t> codes = out.template ReinterpretCast<uint16_t>();
-        Gather(codes, evenTable_, even, 0, pairs);
-        PipeBarrier<PIPE_V>();
-        Or(codes, codes, oddCodes, pairs);
-        outQueue_.EnQue(out);
-    }
-
-    Share share_;
-    TPipe pipe_;
-    TQue<TPosition::VECIN, 1> inQueue_;
-    TQue<TPosition::VECIN, 1> tableQueue_;
-    TQue<TPosition::VECOUT, 1> outQueue_;
-    TBuf<TPosition::VECCALC> oddTableBuffer_;
-    TBuf<TPosition::VECCALC> wideBuffer_;
-    TBuf<TPosition::VECCALC> oddBuffer_;
-    GlobalTensor<T> x_;
-    GlobalTensor<uint8_t> y_;
-    GlobalTensor<uint16_t> tableInGm_;
-    LocalTensor<uint16_t> evenTable_;
-    LocalTensor<uint16_t> oddTable_;
-};
-
-// Values are only moved: the table says whether they are float16 or bfloat16.
-class Decoder {
-public:
-    __aicore__ inline Decoder(GM_ADDR x, GM_ADDR table, GM_ADDR y, const HiFloat8CastTiling &tiling)
-        : share_(tiling) {
-        x_.SetGlobalBuffer(reinterpret_cast<__gm__ uint8_t *>(x), tiling.elements);
-        y_.SetGlobalBuffer(reinterpret_cast<__gm__ uint16_t *>(y), tiling.elements);
-        tableInGm_.SetGlobalBuffer(reinterpret_cast<__gm__ uint16_t *>(table),
-                                   hifloat8_cast::kDecodeTableLength);
-        pipe_.InitBuffer(inQueue_, kBuffers, tiling.tileLength * sizeof(uint8_t));
-        pipe_.InitBuffer(outQueue_, kBuffers, tiling.tileLength * sizeof(uint16_t));
-        pipe_.InitBuffer(tableQueue_, 1, hifloat8_cast::kDecodeTableLength * sizeof(uint16_t));
-        pipe_.InitBuffer(bitsBuffer_, tiling.tileLength * sizeof(half));
-        pipe_.InitBuffer(wideBuffer_, tiling.tileLength * sizeof(int32_t));
-    }
-
-    __aicore__ inline void Run() {
-        LocalTensor<uint16_t> table = tableQueue_.AllocTensor<uint16_t>();
-        DataCopy(table, tableInGm_, hifloat8_cast::kDecodeTableLength);
-        tableQueue_.EnQue(table);
-        table_ = tableQueue_.DeQue<uint16_t>();
-        for (uint64_t offset = share_.begin; offset < share_.end;
-             offset += share_.LengthAt(offset)) {
-            const uint32_t count = share_.LengthAt(offset);
-            LocalTensor<uint8_t> in = inQueue_.AllocTensor<uint8_t>();
-            CopyIn(in, x_[offset], count);
-            inQueue_.EnQue(in);
-            Decode(count);
-            LocalTensor<uint16_t> out = outQueue_.DeQue<uint16_t>();
-            CopyOut(y_[offset], out, count);
-            outQueue_.FreeTensor(out);
-        }
-        tableQueue_.FreeTensor(table_);
-    }
-
-private:
-    __aicore__ inline void Decode(uint32_t count) {
-        LocalTensor<uint8_t> in = inQueue_.DeQue<uint8_t>();
-        LocalTensor<uint16_t> out = outQueue_.AllocTensor<uint16_t>();
-        LocalTensor<half> code = bitsBuffer_.Get<half>();
-        LocalTensor<int32_t> offsets = wideBuffer_.Get<int32_t>();
-
-        Cast(code, in, RoundMode::CAST_NONE, count);
-        inQueue_.FreeTensor(in);
-        PipeBarrier<PIPE_V>();
-        Muls(code, code, static_cast<half>(2.0F), count);  // bytes
-        PipeBarrier<PIPE_V>();
-        Cast(offsets, code, RoundMode::CAST_RINT, count);
-        PipeBarrier<PIPE_V>();
-        Gather(out, table_, offsets.ReinterpretCast<uint32_t>(), 0, count);
-        outQueue_.EnQue(out);
-    }
-
-    Share share_;
-    TPipe pipe_;
-    TQue<TPosition::VECIN, 1> inQueue_;
-    TQue<TPosition::VECIN, 1> tableQueue_;
-    TQue<TPosition::VECOUT, 1> outQueue_;
-    TBuf<TPosition::VECCALC> bitsBuffer_;
-    TBuf<TPosition::VECCALC> wideBuffer_;
-    GlobalTensor<uint8_t> x_;
-    GlobalTensor<uint16_t> y_;
-    GlobalTensor<uint16_t> tableInGm_;
-    LocalTensor<uint16_t> table_;
-};
-
-}  // namespace
-
-extern "C" __global__ __aicore__ void hifloat8_encode_fp16(GM_ADDR x, GM_ADDR table, GM_ADDR y,
-                                                           HiFloat8CastTiling tiling) {
-    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
-    Encoder<half>(x, table, y, tiling).Run();
-}
-
-extern "C" __global__ __aicore__ void hifloat8_encode_bf16(GM_ADDR x, GM_ADDR table, GM_ADDR y,
-                                                           HiFloat8CastTiling tiling) {
-    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
-    Encoder<bfloat16_t>(x, table, y, tiling).Run();
-}
-
-extern "C" __global__ __aicore__ void hifloat8_decode(GM_ADDR x, GM_ADDR table, GM_ADDR y,
-                                                      HiFloat8CastTiling tiling) {
-    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
-    Decoder(x, table, y, tiling).Run();
-}
-
-// The linkage of a generated host stub differs between compiler versions; that of these does not.
-extern "C" void LaunchHiFloat8EncodeFp16(uint32_t blocks, void *stream, uint8_t *x, uint8_t *table,
-                                         uint8_t *y, HiFloat8CastTiling tiling) {
-    hifloat8_encode_fp16<<<blocks, nullptr, stream>>>(x, table, y, tiling);
-}
-
-extern "C" void LaunchHiFloat8EncodeBf16(uint32_t blocks, void *stream, uint8_t *x, uint8_t *table,
-                                         uint8_t *y, HiFloat8CastTiling tiling) {
-    hifloat8_encode_bf16<<<blocks, nullptr, stream>>>(x, table, y, tiling);
-}
-
-extern "C" void LaunchHiFloat8Decode(uint32_t blocks, void *stream, uint8_t *x, uint8_t *table,
-                                     uint8_t *y, HiFloat8CastTiling tiling) {
-    hifloat8_decode<<<blocks, nullptr, stream>>>(x, table, y, tiling);
-}
+extern "C" const hifloat8_cast::Needs *HiFloat8CastNeeds() { return &hifloat8_cast::kNeeds; }

@@ -7,6 +7,7 @@ struct HiFloat8CastTiling {
     uint64_t elements;          // of the whole tensor
     uint64_t elementsPerBlock;  // a multiple of hifloat8_cast::kGranule
     uint32_t tileLength;        // elements that one step moves; a multiple of kGranule
+    bool saturate;              // finite values beyond the greatest; encoding without a table
 };
 
 namespace hifloat8_cast {
@@ -19,16 +20,16 @@ constexpr uint32_t kEncodeTableLength = 65536 >> 3;
 // Decode: one 16-bit value for each code.
 constexpr uint32_t kDecodeTableLength = 256;
 
-// A buffer that begins 256 bytes behind a multiple of 512 is read beside one that begins at it
-// without conflicts in the banks of the Unified Buffer.
-constexpr uint32_t kBankSkew = 256;
-
-// The UB budget, see hifloat8_cast_kernel.cpp: fixed, and for each element of a tile.
+// The Unified Buffer that a kernel takes: fixed, and for each element of a tile.
 struct Budget {
     uint32_t fixedBytes;
     uint32_t bytesPerElement;
 };
-constexpr Budget kEncodeBudget{2 * kEncodeTableLength * sizeof(uint16_t) + kBankSkew, 11};
-constexpr Budget kDecodeBudget{kDecodeTableLength * sizeof(uint16_t), 12};
+// What the kernels of one architecture need from the host.
+struct Needs {
+    Budget encode;
+    Budget decode;
+    bool tables;
+};
 
 }  // namespace hifloat8_cast
