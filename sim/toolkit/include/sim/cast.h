@@ -37,20 +37,21 @@ constexpr uint32_t CastModes() {
     if constexpr (std::is_same_v<S, half>) {
         if constexpr (std::is_same_v<D, float>) return kNone;
         if constexpr (kOneOf<D, int32_t, int16_t>) return kRFCAZ;
-        if constexpr (kOneOf<D, int8_t, uint8_t>) return kRFCAZ | kNone;
+        if constexpr (kOneOf<D, int8_t, uint8_t, int4b_t>) return kRFCAZ | kNone;
     } else if constexpr (std::is_same_v<S, float>) {
         if constexpr (std::is_same_v<D, half>) return kRFCAZ | kNone | ModeBit(RoundMode::CAST_ODD);
         if constexpr (kOneOf<D, bfloat16_t, int16_t, int32_t, int64_t, float>) return kRFCAZ;
     } else if constexpr (std::is_same_v<S, bfloat16_t>) {
         if constexpr (std::is_same_v<D, float>) return kNone;
         if constexpr (std::is_same_v<D, int32_t>) return kRFCAZ;
-    } else if constexpr (kOneOf<S, int8_t, uint8_t>) {
+    } else if constexpr (kOneOf<S, int8_t, uint8_t, int4b_t>) {
         if constexpr (std::is_same_v<D, half>) return kNone;
     } else if constexpr (std::is_same_v<S, int16_t>) {
         if constexpr (std::is_same_v<D, half>) return kRFCAZ | kNone;
         if constexpr (std::is_same_v<D, float>) return kNone;
     } else if constexpr (std::is_same_v<S, int32_t>) {
-        if constexpr (std::is_same_v<D, float>) return kRFCAZ | kNone;
+        // To half by SetDeqScale, whatever the mode.
+        if constexpr (kOneOf<D, float, half>) return kRFCAZ | kNone;
         if constexpr (kOneOf<D, int16_t, int64_t>) return kNone;
     } else if constexpr (std::is_same_v<S, int64_t>) {
         if constexpr (std::is_same_v<D, int32_t>) return kNone;
@@ -122,9 +123,33 @@ uint16_t RoundFloat(float value) {
     return static_cast<uint16_t>(sign | (toInfinity ? infinity : infinity - 1));
 }
 
+// int32_t to half: scaled down, so that all fit, times the scale, and back up; in half precision.
+inline half DeqLane(int32_t value) {
+    const half down = static_cast<float>(value) * 0x1p-17F;
+    const half scaled = static_cast<float>(down) * static_cast<float>(ThisCore().special.deqHalf);
+    return half(static_cast<float>(scaled) * 0x1p17F);
+}
+
+// Two of what two four-bit integers are cast from or to.
+struct HalfPair {
+    half low;
+    half high;
+};
+
 template <typename D, typename S, RoundMode mode>
 D CastLane(S value) {
-    if constexpr (std::is_integral_v<D> && std::is_integral_v<S>) {
+    if constexpr (std::is_same_v<D, int4b_t>) {
+        const auto nibble = [](half x) {
+            const int8_t whole = CastLane<int8_t, half, mode>(x);
+            return static_cast<uint8_t>((whole < -8 ? -8 : whole > 7 ? 7 : whole) & 0xF);
+        };
+        return {static_cast<uint8_t>(nibble(value.low) | nibble(value.high) << 4)};
+    } else if constexpr (std::is_same_v<S, int4b_t>) {
+        const auto number = [](int nibble) { return half((nibble ^ 8) - 8); };
+        return {number(value.pair & 0xF), number(value.pair >> 4)};
+    } else if constexpr (std::is_same_v<D, half> && std::is_same_v<S, int32_t>) {
+        return DeqLane(value);
+    } else if constexpr (std::is_integral_v<D> && std::is_integral_v<S>) {
         constexpr int64_t low = std::numeric_limits<D>::min();
         constexpr int64_t high = std::numeric_limits<D>::max();
         const auto wide = static_cast<int64_t>(value);
@@ -196,11 +221,13 @@ void WithCastLane(RoundMode mode, const char *api, Loc loc, Use use) {
                         RoundModeName(mode));
         return;
     }
-#define SIM_CASE(name)                                                        \
-    case RoundMode::name:                                                     \
-        if constexpr ((CastModes<D, S>() & ModeBit(RoundMode::name)) != 0) {  \
-            use([](S x) -> D { return CastLane<D, S, RoundMode::name>(x); }); \
-        }                                                                     \
+#define SIM_CASE(name)                                                                \
+    case RoundMode::name:                                                             \
+        if constexpr ((CastModes<D, S>() & ModeBit(RoundMode::name)) != 0) {          \
+            using To = std::conditional_t<kOneOf<S, int4b_t>, HalfPair, D>;           \
+            using From = std::conditional_t<kOneOf<D, int4b_t>, HalfPair, S>;         \
+            use([](From x) -> To { return CastLane<To, From, RoundMode::name>(x); }); \
+        }                                                                             \
         return;
     switch (mode) {
         SIM_CASE(CAST_NONE)
@@ -215,6 +242,16 @@ void WithCastLane(RoundMode mode, const char *api, Loc loc, Use use) {
 #undef SIM_CASE
 }
 
+template <typename D, typename S>
+constexpr bool kInt4 = kOneOf<int4b_t, D, S>;
+// A tensor of int4b_t or half, by pairs.
+inline AscendC::LocalTensor<int4b_t> Pairs(const AscendC::LocalTensor<int4b_t> &tensor) {
+    return tensor;
+}
+inline AscendC::LocalTensor<HalfPair> Pairs(const AscendC::LocalTensor<half> &tensor) {
+    return tensor.ReinterpretCast<HalfPair>();
+}
+
 }  // namespace sim
 
 namespace AscendC {
@@ -222,27 +259,25 @@ namespace AscendC {
 template <typename D, typename S>
 void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
           uint32_t count, sim::Loc loc = sim::Loc::Here()) {
-    sim::WithCastLane<D, S>(mode, "Cast", loc,
-                            [&](auto lane) { sim::CountForm("Cast", loc, count, lane, dst, src); });
-}
-template <typename D, typename S, bool isSetMask = true>
-void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
-          uint64_t mask, uint8_t repeatTime, const UnaryRepeatParams &p,
-          sim::Loc loc = sim::Loc::Here()) {
     sim::WithCastLane<D, S>(mode, "Cast", loc, [&](auto lane) {
-        sim::MaskForm<isSetMask>("Cast", loc, mask, repeatTime, lane,
-                                 sim::Operand<D>{dst, p.dstBlkStride, p.dstRepStride, true},
-                                 sim::Operand<S>{src, p.srcBlkStride, p.srcRepStride, false});
+        if constexpr (sim::kInt4<D, S>) {
+            if (count % 2 != 0) {
+                sim::ThisCore().Fail(sim::Check::Mask, "Cast", loc,
+                                     "%u elements, but two of int4b_t make a byte", count);
+            }
+            sim::CountForm("Cast", loc, count / 2, lane, sim::Pairs(dst), sim::Pairs(src));
+        } else {
+            sim::CountForm("Cast", loc, count, lane, dst, src);
+        }
     });
 }
-template <typename D, typename S, bool isSetMask = true>
-void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
-          const uint64_t mask[], uint8_t repeatTime, const UnaryRepeatParams &p,
-          sim::Loc loc = sim::Loc::Here()) {
+template <typename D, typename S, bool isSetMask = true, typename M>
+void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode, M mask,
+          uint32_t repeatTime, const UnaryRepeatParams &p, sim::Loc loc = sim::Loc::Here()) {
+    static_assert(!sim::kInt4<D, S>, "Cast: int4b_t has the form with a count only");
     sim::WithCastLane<D, S>(mode, "Cast", loc, [&](auto lane) {
-        sim::MaskForm<isSetMask>("Cast", loc, mask, repeatTime, lane,
-                                 sim::Operand<D>{dst, p.dstBlkStride, p.dstRepStride, true},
-                                 sim::Operand<S>{src, p.srcBlkStride, p.srcRepStride, false});
+        sim::MaskForm<isSetMask>("Cast", loc, mask, repeatTime, lane, sim::Destination(dst, p),
+                                 sim::Source(src, p));
     });
 }
 

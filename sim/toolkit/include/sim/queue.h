@@ -218,7 +218,7 @@ public:
     template <typename T>
     LocalTensor<T> GetWithOffset(uint32_t elements, uint32_t offsetBytes,
                                  sim::Loc loc = sim::Loc::Here()) const {
-        const auto bytes = static_cast<uint32_t>(elements * sizeof(T));
+        const auto bytes = static_cast<uint32_t>(sim::BytesOf<T>(elements));
         if (offsetBytes + uint64_t{bytes} > bytes_) {
             sim::ThisCore().Fail(sim::Check::UbExtent, "TBuf::Get", loc,
                                  "bytes [%u, %u) of a buffer of %u bytes", offsetBytes,
