@@ -240,6 +240,24 @@ class Forms(Bench):
         with self.assertRaisesRegex(RuntimeError, r"\[assert\].*n == 0 does not hold"):
             self.run_kernel("FailedAssert", x)
 
+    def test_blocks_that_wait_for_single_others(self) -> None:
+        x = np.zeros(64, I32)
+        turns = 0
+        for block in [0, 1, 2, 3] * 2:
+            turns = turns * 3 + block
+        self.assertEqual(self.run_kernel("Turns", x, blocks=4)[-1], turns)
+        self.assertEqual(self.run_kernel("Pair", x, blocks=2)[-1], 20)
+        with self.assertRaisesRegex(RuntimeError, r"\[sync\].*a word of global memory at .*IBWait"):
+            self.run_kernel("PairAlone", x)
+
+    def test_parts_of_the_unified_buffer(self) -> None:
+        x = numbers(128, F32)
+        self.check(self.run_kernel("Pools", x), x + 2)
+        with self.assertRaisesRegex(RuntimeError, r"\[ub-extent\].*takes 96 bytes.*usable are 64"):
+            self.run_kernel("PoolTooSmall", x)
+        expected = np.where(np.arange(128) < 64, x + 1, 5).astype(F32)
+        self.check(self.run_kernel("Allocated", x), expected)
+
     @only_2201
     def test_types_that_the_architecture_lacks(self) -> None:
         calls = {

@@ -7,6 +7,7 @@
 #include "sim/convert.h"
 #include "sim/debug.h"
 #include "sim/dma.h"
+#include "sim/handshake.h"
 #include "sim/highlevel.h"
 #include "sim/move.h"
 #include "sim/operators.h"

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,10 @@ public:
     void SyncAll(const char *api, Loc loc);
     void CrossSet(int32_t id, const char *api, Loc loc);
     void CrossWait(int32_t id, const char *api, Loc loc);
+    // Lets other blocks run until ready(), which looks at a word that another block writes.
+    void AwaitGm(const std::function<bool()> &ready, const char *api, Loc loc);
+    // This block wrote such a word.
+    void SignalGm();
 
     void *pipe = nullptr;  // the live AscendC::TPipe
     bool mixed = false;    // KERNEL_TYPE_MIX_*: hard SyncAll is legal

@@ -1,7 +1,9 @@
-// Global memory that comes with a launch.
+// Global memory that comes with a launch, and filling it.
 #pragma once
 
-#include "sim/tensor.h"
+#include <algorithm>
+
+#include "sim/arithmetic.h"
 
 namespace AscendC {
 
@@ -23,6 +25,28 @@ inline __gm__ uint8_t *GetUserWorkspace(GM_ADDR workspace, sim::Loc loc = sim::L
         return workspace;
     }
     return system + RESERVED_WORKSPACE;
+}
+
+// Fills the first elements of a tensor; by DMA, so that what reads them must wait for MTE3.
+template <typename T>
+void Fill(GlobalTensor<T> &tensor, uint64_t elements, T value, sim::Loc loc = sim::Loc::Here()) {
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Fill: 16- and 32-bit types");
+    if (elements != 0) {
+        sim::ThisCore().Begin(sim::Pipe::MTE3, "Fill", loc);
+        tensor.Check(0, elements * sizeof(T), true, "Fill", loc);
+        std::fill_n(tensor.GetPhyAddr(0), elements, value);
+    }
+}
+// The older names.
+template <typename T>
+void InitGlobalMemory(GlobalTensor<T> &tensor, uint64_t elements, T value,
+                      sim::Loc loc = sim::Loc::Here()) {
+    Fill(tensor, elements, value, loc);
+}
+template <typename T>
+void InitOutput(GlobalTensor<T> tensor, uint32_t elements, T value = 0,
+                sim::Loc loc = sim::Loc::Here()) {
+    Fill(tensor, elements, value, loc);
 }
 
 }  // namespace AscendC
