@@ -414,5 +414,13 @@ void Core::CrossWait(int32_t id, const char *api, Loc loc) {
     grid_.CrossWait(*this, id, api, loc);
     order.Barrier(Pipe::ALL);
 }
+void Core::AwaitGm(const std::function<bool()> &ready, const char *api, Loc loc) {
+    grid_.AwaitGm(ready, api, loc);
+    order.Barrier(Pipe::ALL);
+}
+void Core::SignalGm() {
+    order.Barrier(Pipe::ALL);
+    grid_.SignalGm();
+}
 
 }  // namespace sim

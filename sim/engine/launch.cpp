@@ -363,8 +363,12 @@ void Grid::SyncAll(Core &core, const char *api, Loc loc) {
     arrived_ = 0;
     gm_ = {};
     scalarLines_.clear();
+    Wake("the other blocks");
+}
+
+void Grid::Wake(const std::string &prefix) {
     for (Fiber &fiber : fibers_) {
-        if (fiber.waitsFor.rfind("the other blocks", 0) == 0) {
+        if (fiber.waitsFor.rfind(prefix, 0) == 0) {
             fiber.waitsFor.clear();
         }
     }
@@ -416,6 +420,21 @@ void Grid::CrossWait(Core &core, int32_t id, const char *api, Loc loc) {
     }
     core.order.WaitForAll(released_);
     --flag;
+}
+
+void Grid::AwaitGm(const std::function<bool()> &ready, const char *api, Loc loc) {
+    ordersByFlags_ = true;
+    while (!ready()) {
+        char text[256];
+        std::snprintf(text, sizeof(text), "a word of global memory at %s:%d (%s)", loc.file,
+                      loc.line, api);
+        Block(text);
+    }
+}
+
+void Grid::SignalGm() {
+    ordersByFlags_ = true;
+    Wake("a word of global memory");
 }
 
 }  // namespace sim

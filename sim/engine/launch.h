@@ -4,6 +4,7 @@
 #include <ucontext.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -47,6 +48,8 @@ struct Grid {
     void SyncAll(Core &core, const char *api, Loc loc);
     void CrossSet(Core &core, int32_t id, const char *api, Loc loc);
     void CrossWait(Core &core, int32_t id, const char *api, Loc loc);
+    void AwaitGm(const std::function<bool()> &ready, const char *api, Loc loc);
+    void SignalGm();
 
     const KernelInfo kernel;
     const uint32_t blocks;
@@ -57,6 +60,8 @@ private:
     void Resume(Fiber &fiber);
     // Lets other blocks run; returns when `waitsFor` was cleared.
     void Block(const std::string &waitsFor);
+    // Lets the blocks go on whose `waitsFor` begins so.
+    void Wake(const std::string &prefix);
 
     const SimSocProfile &profile_;
     void (*run_)(void *);

@@ -20,11 +20,12 @@ uint64_t UsableUbBytes() {
 uint32_t BufferTable::Take(uint32_t bytes, const char *api, Loc loc) {
     const uint64_t rounded = (uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
     const uint32_t address = used_;
-    if (address + rounded > UsableUbBytes()) {
+    const uint64_t end = end_ != 0 ? end_ : UsableUbBytes();
+    if (address + rounded > end) {
         ThisCore().Fail(Check::UbExtent, api, loc,
                         "takes %llu bytes beside the %u in use, usable are %llu",
-                        static_cast<unsigned long long>(rounded), used_,
-                        static_cast<unsigned long long>(UsableUbBytes()));
+                        static_cast<unsigned long long>(rounded), used_ - begin_,
+                        static_cast<unsigned long long>(end - begin_));
         // With the check off there is still no more memory than the chip has.
         if (address + rounded > ThisCore().UbBytes()) {
             throw Violation{"the Unified Buffer is exhausted"};
@@ -75,7 +76,7 @@ void BufferTable::Reset(Loc loc) {
     }
     queued_ = 0;
     count_ = 0;
-    used_ = 0;
+    used_ = begin_;
 }
 
 void BufferTable::LeaksAtExit(Loc loc) const {

@@ -66,20 +66,21 @@ constexpr uint32_t CommonCastModes() {
     if constexpr (std::is_same_v<S, half>) {
         if constexpr (std::is_same_v<D, float>) return kNone;
         if constexpr (kOneOf<D, int32_t, int16_t>) return kRFCAZ;
-        if constexpr (kOneOf<D, int8_t, uint8_t>) return kRFCAZ | kNone;
+        if constexpr (kOneOf<D, int8_t, uint8_t, int4b_t>) return kRFCAZ | kNone;
     } else if constexpr (std::is_same_v<S, float>) {
         if constexpr (std::is_same_v<D, half>) return kRFCAZ | kNone | ModeBit(RoundMode::CAST_ODD);
         if constexpr (kOneOf<D, bfloat16_t, int16_t, int32_t, int64_t, float>) return kRFCAZ;
     } else if constexpr (std::is_same_v<S, bfloat16_t>) {
         if constexpr (std::is_same_v<D, float>) return kNone;
         if constexpr (std::is_same_v<D, int32_t>) return kRFCAZ;
-    } else if constexpr (kOneOf<S, int8_t, uint8_t>) {
+    } else if constexpr (kOneOf<S, int8_t, uint8_t, int4b_t>) {
         if constexpr (std::is_same_v<D, half>) return kNone;
     } else if constexpr (std::is_same_v<S, int16_t>) {
         if constexpr (std::is_same_v<D, half>) return kRFCAZ | kNone;
         if constexpr (std::is_same_v<D, float>) return kNone;
     } else if constexpr (std::is_same_v<S, int32_t>) {
-        if constexpr (std::is_same_v<D, float>) return kRFCAZ | kNone;
+        // To half by SetDeqScale, whatever the mode.
+        if constexpr (kOneOf<D, float, half>) return kRFCAZ | kNone;
         if constexpr (kOneOf<D, int16_t, int64_t>) return kNone;
     } else if constexpr (std::is_same_v<S, int64_t>) {
         if constexpr (std::is_same_v<D, int32_t>) return kNone;
@@ -185,9 +186,40 @@ float Widen(S value) {
     if constexpr (std::is_convertible_v<S, float>) return static_cast<float>(value);
 }
 
+// int32_t to half: scaled down, so that all fit, times the scale, and back up; in half precision.
+inline half DeqLane(int32_t value) {
+    const half down = static_cast<float>(value) * 0x1p-17F;
+    const half scaled = static_cast<float>(down) * static_cast<float>(ThisCore().special.deqHalf);
+    return half(static_cast<float>(scaled) * 0x1p17F);
+}
+
+// Two of what two four-bit integers are cast from or to.
+struct HalfPair {
+    half low;
+    half high;
+};
+
+template <typename T>
+constexpr bool kTwoInAByte = kFp4<T> || std::is_same_v<T, int4b_t>;
+// What one lane is cast from or to: T, or two of T where the other side has two in a byte.
+template <typename T, typename Other>
+using CastUnit = std::conditional_t<kFp4<Other>, BFloat16Pair,
+                                    std::conditional_t<kOneOf<Other, int4b_t>, HalfPair, T>>;
+
 template <typename D, typename S, RoundMode mode>
 D CastLane(S value, Saturation saturation = {}) {
-    if constexpr (kFp4<D>) {
+    if constexpr (std::is_same_v<D, int4b_t>) {
+        const auto nibble = [saturation](half x) {
+            const int8_t whole = CastLane<int8_t, half, mode>(x, saturation);
+            return static_cast<uint8_t>((whole < -8 ? -8 : whole > 7 ? 7 : whole) & 0xF);
+        };
+        return {static_cast<uint8_t>(nibble(value.low) | nibble(value.high) << 4)};
+    } else if constexpr (std::is_same_v<S, int4b_t>) {
+        const auto number = [](int nibble) { return half((nibble ^ 8) - 8); };
+        return {number(value.pair & 0xF), number(value.pair >> 4)};
+    } else if constexpr (std::is_same_v<D, half> && std::is_same_v<S, int32_t>) {
+        return DeqLane(value);
+    } else if constexpr (kFp4<D>) {
         return EncodeFp4<D, mode>(value.even, value.odd);
     } else if constexpr (kFp4<S>) {
         return {DecodeFp4(value, false), DecodeFp4(value, true)};
@@ -246,8 +278,8 @@ void WithCastLane(RoundMode mode, const char *api, Loc loc, Use use) {
                         RoundModeName(mode));
         return;
     }
-    using From = std::conditional_t<kFp4<D>, BFloat16Pair, S>;
-    using To = std::conditional_t<kFp4<S>, BFloat16Pair, D>;
+    using From = CastUnit<S, D>;
+    using To = CastUnit<D, S>;
     const Saturation saturation = TensorCastSaturation();
 #define SIM_CASE(name)                                                       \
     case RoundMode::name:                                                    \
@@ -279,44 +311,25 @@ namespace AscendC {
 template <typename D, typename S>
 void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
           uint32_t count, sim::Loc loc = sim::Loc::Here()) {
+    constexpr uint32_t perUnit = sim::kTwoInAByte<D> || sim::kTwoInAByte<S> ? 2 : 1;
+    if (count % perUnit != 0) {
+        sim::ThisCore().Fail(sim::Check::Mask, "Cast", loc,
+                             "%u elements, but two of them make a byte", count);
+    }
     sim::WithCastLane<D, S>(mode, "Cast", loc, [&](auto lane) {
-        if constexpr (sim::kFp4<D> || sim::kFp4<S>) {
-            if (count % 2 != 0) {
-                sim::ThisCore().Fail(sim::Check::Mask, "Cast", loc,
-                                     "%u elements, but two of them make a byte", count);
-            }
-            if constexpr (sim::kFp4<D>) {
-                sim::CountForm("Cast", loc, count / 2, lane, dst,
-                               src.template ReinterpretCast<sim::BFloat16Pair>());
-            } else {
-                sim::CountForm("Cast", loc, count / 2, lane,
-                               dst.template ReinterpretCast<sim::BFloat16Pair>(), src);
-            }
-        } else {
-            sim::CountForm("Cast", loc, count, lane, dst, src);
-        }
+        sim::CountForm("Cast", loc, count / perUnit, lane,
+                       dst.template ReinterpretCast<sim::CastUnit<D, S>>(),
+                       src.template ReinterpretCast<sim::CastUnit<S, D>>());
     });
 }
-template <typename D, typename S, bool isSetMask = true>
-void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
-          uint64_t mask, uint8_t repeatTime, const UnaryRepeatParams &p,
-          sim::Loc loc = sim::Loc::Here()) {
-    static_assert(!sim::kFp4<D> && !sim::kFp4<S>, "Cast: FP4 has the form with a count only");
+template <typename D, typename S, bool isSetMask = true, typename M>
+void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode, M mask,
+          uint32_t repeatTime, const UnaryRepeatParams &p, sim::Loc loc = sim::Loc::Here()) {
+    static_assert(!sim::kTwoInAByte<D> && !sim::kTwoInAByte<S>,
+                  "Cast: types of four bits have the form with a count only");
     sim::WithCastLane<D, S>(mode, "Cast", loc, [&](auto lane) {
-        sim::MaskForm<isSetMask>("Cast", loc, mask, repeatTime, lane,
-                                 sim::Operand<D>{dst, p.dstBlkStride, p.dstRepStride, true},
-                                 sim::Operand<S>{src, p.srcBlkStride, p.srcRepStride, false});
-    });
-}
-template <typename D, typename S, bool isSetMask = true>
-void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &mode,
-          const uint64_t mask[], uint8_t repeatTime, const UnaryRepeatParams &p,
-          sim::Loc loc = sim::Loc::Here()) {
-    static_assert(!sim::kFp4<D> && !sim::kFp4<S>, "Cast: FP4 has the form with a count only");
-    sim::WithCastLane<D, S>(mode, "Cast", loc, [&](auto lane) {
-        sim::MaskForm<isSetMask>("Cast", loc, mask, repeatTime, lane,
-                                 sim::Operand<D>{dst, p.dstBlkStride, p.dstRepStride, true},
-                                 sim::Operand<S>{src, p.srcBlkStride, p.srcRepStride, false});
+        sim::MaskForm<isSetMask>("Cast", loc, mask, repeatTime, lane, sim::Destination(dst, p),
+                                 sim::Source(src, p));
     });
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -147,6 +148,10 @@ public:
     void SyncAllBy(const void *counters, uint64_t bytes, const char *api, Loc loc);
     void CrossSet(int32_t id, const char *api, Loc loc);
     void CrossWait(int32_t id, const char *api, Loc loc);
+    // Lets other blocks run until ready(), which looks at a word that another block writes.
+    void AwaitGm(const std::function<bool()> &ready, const char *api, Loc loc);
+    // This block wrote such a word.
+    void SignalGm();
 
     void *pipe = nullptr;  // the live AscendC::TPipe
     bool mixed = false;    // KERNEL_TYPE_MIX_*: hard SyncAll is legal

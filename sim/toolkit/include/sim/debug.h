@@ -86,3 +86,15 @@ constexpr int64_t CeilDivision(int64_t a, int64_t b) { return b == 0 ? 0 : (a + 
     ((condition) ? void() : ::sim::AssertFailed(#condition, ::sim::Loc::Here(), ##__VA_ARGS__))
 #undef assert
 #define assert ascendc_assert
+
+// Checks of the kernel's own. The device has them in debug builds only.
+#define ASSERT(condition) ascendc_assert(condition)
+#define ASSERT_MSG(condition, ...) ascendc_assert(condition)
+#define ASCENDC_ASSERT(condition, behaviour) \
+    do {                                     \
+        if (!(condition)) {                  \
+            behaviour;                       \
+        }                                    \
+        ascendc_assert(condition);           \
+    } while (false)
+#define KERNEL_LOG(level, ...) ::AscendC::printf(__VA_ARGS__)

@@ -47,7 +47,7 @@ struct DataCopyPadExtParams {
     bool isPad = false;
     uint8_t leftPadding = 0;
     uint8_t rightPadding = 0;
-    T paddingValue = T(0);
+    T paddingValue{};
     DataCopyPadExtParams() = default;
     DataCopyPadExtParams(bool pad, uint8_t left, uint8_t right, T value)
         : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
@@ -167,13 +167,13 @@ constexpr uint64_t BlocksOf(uint64_t bytes) { return (bytes + ONE_BLK_SIZE - 1) 
 
 template <typename T>
 uint64_t WholeBlocks(uint64_t count, const char *api, sim::Loc loc) {
-    if (count * sizeof(T) % ONE_BLK_SIZE != 0) {
+    if (sim::BytesOf<T>(count) % ONE_BLK_SIZE != 0) {
         sim::ThisCore().Fail(sim::Check::DmaParams, api, loc,
                              "%llu bytes are no multiple of 32, the rest is not copied; "
                              "DataCopyPad copies any length",
-                             static_cast<unsigned long long>(count * sizeof(T)));
+                             static_cast<unsigned long long>(sim::BytesOf<T>(count)));
     }
-    return count * sizeof(T) / ONE_BLK_SIZE * ONE_BLK_SIZE;
+    return sim::BytesOf<T>(count) / ONE_BLK_SIZE * ONE_BLK_SIZE;
 }
 
 inline Transfer FromParams(const DataCopyParams &p, uint64_t globalGap, uint64_t localGap) {
@@ -191,7 +191,7 @@ void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, uint32_t co
               sim::Loc loc = sim::Loc::Here()) {
     const uint64_t bytes = detail::WholeBlocks<T>(count, "DataCopy", loc);
     if (bytes != 0) {
-        detail::ToLocal(dst, src, {1, bytes, 0, 0}, 0, 0, T(0), false, "DataCopy", loc);
+        detail::ToLocal(dst, src, {1, bytes, 0, 0}, 0, 0, T{}, false, "DataCopy", loc);
     }
 }
 template <typename T>
@@ -207,7 +207,7 @@ void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataC
               sim::Loc loc = sim::Loc::Here()) {
     const detail::Transfer t = detail::FromParams(p, p.srcStride, p.dstStride);
     if (detail::CheckTransfer(t, detail::kAnyLength, "DataCopy", loc)) {
-        detail::ToLocal(dst, src, t, 0, 0, T(0), false, "DataCopy", loc);
+        detail::ToLocal(dst, src, t, 0, 0, T{}, false, "DataCopy", loc);
     }
 }
 template <typename T>

@@ -26,6 +26,13 @@ constexpr uint32_t kMaxBuffers = 64;
 // The buffers of one TPipe.
 class SIM_API BufferTable {
 public:
+    // Restricts it to a part [begin, end) of the Unified Buffer.
+    void SetRange(uint32_t begin, uint32_t end) {
+        begin_ = used_ = begin;
+        end_ = end;
+    }
+    uint32_t Begin() const { return begin_; }
+    uint32_t End() const { return end_; }
     // Takes `bytes`, rounded up to 32, from the top of what is used; returns the address.
     uint32_t Take(uint32_t bytes, const char *api, Loc loc);
     Buffer *Add(const void *queue, uint8_t position, uint32_t bytes, Loc loc);
@@ -43,6 +50,8 @@ private:
     uint32_t queued_ = 0;
     uint32_t count_ = 0;
     uint32_t used_ = 0;
+    uint32_t begin_ = 0;
+    uint32_t end_ = 0;  // 0 = of all that kernels may use
 };
 
 // What of UB a kernel may use; the compiler keeps the top 8 KB of it on 2201 (the 248 KB that the
@@ -88,14 +97,12 @@ class TBuf;
 template <TPosition source, TPosition destination, int32_t depth, auto mask>
 class TQueBind;
 
-class SIM_API TPipe {
-public:
-    explicit TPipe(sim::Loc loc = sim::Loc::Here());
-    TPipe(const TPipe &) = delete;
-    TPipe &operator=(const TPipe &) = delete;
-    ~TPipe() noexcept(false);
+template <TPosition position, uint32_t bufIDSize>
+class TBufPool;
 
-    void Init(sim::Loc loc = sim::Loc::Here());
+// What hands out buffers: a TPipe, or a part of its memory.
+class BufferSource {
+public:
     template <TPosition source, TPosition destination, int32_t depth, auto mask>
     bool InitBuffer(TQueBind<source, destination, depth, mask> &queue, uint8_t number,
                     uint32_t bytes, sim::Loc loc = sim::Loc::Here()) {
@@ -109,8 +116,52 @@ public:
         buffer.bytes_ = (bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE;
         return true;
     }
+    template <TPosition position, uint32_t bufIDSize>
+    bool InitBufPool(TBufPool<position, bufIDSize> &pool, uint32_t bytes,
+                     sim::Loc loc = sim::Loc::Here()) {
+        const uint32_t begin = table_.Take(bytes, "InitBufPool", loc);
+        pool.table_.SetRange(begin, table_.Used());
+        return true;
+    }
+    // The pool begins where `shared` does: one of the two is used at a time.
+    template <TPosition position, uint32_t bufIDSize, typename Pool>
+    bool InitBufPool(TBufPool<position, bufIDSize> &pool, uint32_t bytes, const Pool &shared,
+                     sim::Loc loc = sim::Loc::Here()) {
+        const sim::BufferTable &other = shared.table_;
+        if (bytes > other.End() - other.Begin()) {
+            sim::ThisCore().Fail(sim::Check::UbExtent, "InitBufPool", loc,
+                                 "%u bytes in a pool of %u", bytes, other.End() - other.Begin());
+        }
+        pool.table_.SetRange(other.Begin(), other.End());
+        return true;
+    }
+
+protected:
+    sim::BufferTable table_;
+};
+
+// A part of the memory of a TPipe, with buffers of its own.
+template <TPosition position, uint32_t bufIDSize = 4>
+class TBufPool : public BufferSource {
+public:
+    void Reset(sim::Loc loc = sim::Loc::Here()) { table_.Reset(loc); }
+
+private:
+    friend class BufferSource;
+};
+
+class SIM_API TPipe : public BufferSource {
+public:
+    explicit TPipe(sim::Loc loc = sim::Loc::Here());
+    TPipe(const TPipe &) = delete;
+    TPipe &operator=(const TPipe &) = delete;
+    ~TPipe() noexcept(false);
+
+    void Init(sim::Loc loc = sim::Loc::Here());
     void Reset(sim::Loc loc = sim::Loc::Here());
     void Destroy(sim::Loc loc = sim::Loc::Here());
+    // sim: where what no buffer takes begins.
+    uint32_t Used() const { return table_.Used(); }
 
     // An id that is not reserved: good until the next call that takes one.
     template <HardEvent event>
@@ -139,7 +190,6 @@ public:
 private:
     int8_t FindEvent(int event, const char *api, sim::Loc loc) const;
 
-    sim::BufferTable table_;
     uint8_t reserved_[32] = {};
     sim::Loc created_;
 };
@@ -190,7 +240,7 @@ public:
     void FreeAllEvent() {}
 
 private:
-    friend class TPipe;
+    friend class BufferSource;
     template <typename T>
     static LocalTensor<T> Tensor(sim::Buffer *buffer) {
         LocalTensor<T> out(source, buffer->address, buffer->bytes, buffer->address + buffer->bytes);
@@ -226,7 +276,7 @@ public:
     template <typename T>
     LocalTensor<T> GetWithOffset(uint32_t elements, uint32_t offsetBytes,
                                  sim::Loc loc = sim::Loc::Here()) const {
-        const auto bytes = static_cast<uint32_t>(elements * sizeof(T));
+        const auto bytes = static_cast<uint32_t>(sim::BytesOf<T>(elements));
         if (offsetBytes + uint64_t{bytes} > bytes_) {
             sim::ThisCore().Fail(sim::Check::UbExtent, "TBuf::Get", loc,
                                  "bytes [%u, %u) of a buffer of %u bytes", offsetBytes,
@@ -236,9 +286,56 @@ public:
     }
 
 private:
-    friend class TPipe;
+    friend class BufferSource;
     uint32_t address_ = 0;
     uint32_t bytes_ = 0;
+};
+
+// All of the Unified Buffer that no buffer of the TPipe takes; the next call gives the same.
+template <typename T, TPosition position>
+bool PopStackBuffer(LocalTensor<T> &tensor) {
+    const uint32_t begin = GetTPipePtr() == nullptr ? 0 : GetTPipePtr()->Used();
+    const auto end = static_cast<uint32_t>(sim::UsableUbBytes());
+    tensor = LocalTensor<T>(position, begin, end - begin, end);
+    return end > begin;
+}
+
+enum class Hardware : uint8_t { GM, UB, L1, L0A, L0B, L0C, BIAS, FIXBUF, MAX };
+
+// Tensors one behind the other, without a TPipe.
+template <Hardware hardware = Hardware::UB>
+class LocalMemAllocator {
+public:
+    static_assert(hardware == Hardware::UB, "the simulated core has the Unified Buffer only");
+    template <TPosition position, typename T, uint32_t elements>
+    LocalTensor<T> Alloc(sim::Loc loc = sim::Loc::Here()) {
+        return Alloc<position, T>(elements, loc);
+    }
+    template <TPosition position, typename T>
+    LocalTensor<T> Alloc(uint32_t elements, sim::Loc loc = sim::Loc::Here()) {
+        const LocalTensor<T> tensor(position, address_, elements);
+        const uint64_t bytes = sim::BytesOf<T>(elements);
+        if (address_ + bytes > sim::UsableUbBytes()) {
+            sim::ThisCore().Fail(sim::Check::UbExtent, "LocalMemAllocator::Alloc", loc,
+                                 "takes %llu bytes beside the %u in use, usable are %llu",
+                                 static_cast<unsigned long long>(bytes), address_,
+                                 static_cast<unsigned long long>(sim::UsableUbBytes()));
+        }
+        address_ += static_cast<uint32_t>((bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE);
+        return tensor;
+    }
+    uint32_t GetCurAddr() const { return address_; }
+
+private:
+    uint32_t address_ = 0;
+};
+
+// A flag between two pipes, by their names.
+template <pipe_t from, pipe_t to>
+class TQueSync {
+public:
+    void SetFlag(TEventID id, sim::Loc loc = sim::Loc::Here()) { set_flag(from, to, id, loc); }
+    void WaitFlag(TEventID id, sim::Loc loc = sim::Loc::Here()) { wait_flag(from, to, id, loc); }
 };
 
 }  // namespace AscendC

@@ -408,7 +408,6 @@ void ReducePairElem(const LocalTensor<T> &dst, const LocalTensor<U> &src, M mask
                                 srcRepStride, loc);
 }
 
-#if __NPU_ARCH__ == 2201
 // What the last reduction left in registers: the sum, or the extreme value of all repeats and the
 // bits of its index. GetAccVal and GetReduceMaxMinCount are the older names.
 template <typename T>
@@ -433,6 +432,5 @@ template <typename T>
 void GetReduceMaxMinCount(T &value, T &index, sim::Loc loc = sim::Loc::Here()) {
     GetReduceRepeatMaxMinSpr(value, index, loc);
 }
-#endif
 
 }  // namespace AscendC

@@ -223,7 +223,6 @@ private:
 namespace AscendC {
 
 enum class SpecialPurposeReg : uint8_t { AR };
-constexpr uint32_t GetVecLen() { return sim::kVectorBytes; }
 
 namespace Reg {
 

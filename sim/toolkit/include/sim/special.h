@@ -1,7 +1,7 @@
 // Registers that instructions leave results in, or take parameters from.
 #pragma once
 
-#include <cstdint>
+#include "sim/types.h"
 
 namespace sim {
 
@@ -11,9 +11,9 @@ struct SpecialRegisters {
     float sum = 0.0F;           // of the last WholeReduceSum, over all repeats
     float extreme = 0.0F;       // of the last WholeReduceMax or WholeReduceMin ...
     uint32_t extremeIndex = 0;  // ... and where in all repeats it was
-    float deqScale = 1.0F;      // SetDeqScale
-    int16_t deqOffset = 0;
-    bool deqSigned = false;
+    half deqHalf = 1.0F;        // SetDeqScale: for int32_t to half,
+    uint64_t deqWord = 0;       // for CastDeq,
+    uint32_t deqTable = 0;      // or the UB address of sixteen such words
     void *workspace = nullptr;  // SetSysWorkspace
 };
 

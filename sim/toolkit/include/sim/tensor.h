@@ -7,6 +7,20 @@
 #include "sim/core.h"
 #include "sim/types.h"
 
+namespace sim {
+
+// The bytes of `elements`; two of int4b_t share one.
+template <typename T>
+constexpr uint64_t BytesOf(uint64_t elements) {
+    return std::is_same_v<T, int4b_t> ? (elements + 1) / 2 : elements * sizeof(T);
+}
+template <typename T>
+constexpr uint64_t ElementsIn(uint64_t bytes) {
+    return std::is_same_v<T, int4b_t> ? bytes * 2 : bytes / sizeof(T);
+}
+
+}  // namespace sim
+
 namespace AscendC {
 
 enum class TPosition : uint8_t {
@@ -46,6 +60,14 @@ enum class CacheMode : uint8_t {
 
 struct ShapeInfo {};
 
+// A range of memory of a core, in bytes.
+struct TBuffAddr {
+    uint32_t dataLen = 0;
+    uint32_t bufferAddr = 0;
+    void *bufferHandle = nullptr;
+    uint8_t logicPos = 0;
+};
+
 // A range of the Unified Buffer. Copies are views of the same bytes.
 template <typename T>
 class LocalTensor {
@@ -56,20 +78,22 @@ public:
     // The tensor at a fixed address, without a TPipe.
     LocalTensor(TPosition position, uint32_t address, uint32_t elements)
         : address_(address),
-          bytes_(elements * sizeof(T)),
-          end_(address + elements * static_cast<uint32_t>(sizeof(T))),
+          bytes_(static_cast<uint32_t>(sim::BytesOf<T>(elements))),
+          end_(address + bytes_),
           position_(position) {}
     // sim: a part of the buffer [.., end) that a queue or TBuf owns.
     LocalTensor(TPosition position, uint32_t address, uint32_t bytes, uint32_t end)
         : address_(address), bytes_(bytes), end_(end), position_(position) {}
 
     T GetValue(uint32_t index, sim::Loc loc = sim::Loc::Here()) const {
+        static_assert(!std::is_same_v<T, int4b_t>, "GetValue: two of int4b_t share a byte");
         CheckScalar(index, "GetValue", loc);
         sim::ThisCore().ReadUb(OffsetOf(index), sizeof(T));
         return Data()[index];
     }
     template <typename U>
     void SetValue(uint32_t index, U value, sim::Loc loc = sim::Loc::Here()) const {
+        static_assert(!std::is_same_v<T, int4b_t>, "SetValue: two of int4b_t share a byte");
         CheckScalar(index, "SetValue", loc);
         sim::ThisCore().WriteUb(OffsetOf(index), sizeof(T));
         Data()[index] = static_cast<T>(value);
@@ -97,10 +121,29 @@ public:
         return {*this, index, loc};
     }
 
+    // dst = a + b: an expression of tensors (sim/operators.h) and the place of the assignment.
+    class Assignment {
+    public:
+        template <typename E, typename = typename E::IsTensorExpression>
+        Assignment(const E &expression, sim::Loc loc = sim::Loc::Here())  // NOLINT: implicit
+            : expression_(&expression), store_(&Store<E>), loc_(loc) {}
+        void To(const LocalTensor &dst) const { store_(expression_, dst, loc_); }
+
+    private:
+        template <typename E>
+        static void Store(const void *expression, const LocalTensor &dst, sim::Loc loc) {
+            static_cast<const E *>(expression)->Store(dst, loc);
+        }
+        const void *expression_;
+        void (*store_)(const void *, const LocalTensor &, sim::Loc);
+        sim::Loc loc_;
+    };
+    void operator=(const Assignment &assignment) const { assignment.To(*this); }
+
     // The tensor from element `offset` on.
     LocalTensor operator[](uint32_t offset) const {
         LocalTensor out = *this;
-        const auto skipped = static_cast<uint32_t>(offset * sizeof(T));
+        const auto skipped = static_cast<uint32_t>(sim::BytesOf<T>(offset));
         out.address_ += skipped;
         out.bytes_ = bytes_ > skipped ? bytes_ - skipped : 0;
         return out;
@@ -112,13 +155,17 @@ public:
         return out;
     }
 
-    uint32_t GetSize() const { return bytes_ / sizeof(T); }
-    void SetSize(uint32_t elements) { bytes_ = elements * sizeof(T); }
+    uint32_t GetSize() const { return static_cast<uint32_t>(sim::ElementsIn<T>(bytes_)); }
+    void SetSize(uint32_t elements) { bytes_ = static_cast<uint32_t>(sim::BytesOf<T>(elements)); }
     uint32_t GetLength() const { return bytes_; }
     uint64_t GetPhyAddr(uint32_t offset = 0) const {
         return reinterpret_cast<uint64_t>(Data() + offset);
     }
     TPosition GetPosition() const { return position_; }
+    void SetAddr(const TBuffAddr &address) {
+        *this = LocalTensor(static_cast<TPosition>(address.logicPos), address.bufferAddr,
+                            address.dataLen, address.bufferAddr + address.dataLen);
+    }
     void SetShapeInfo(const ShapeInfo &) {}
     void SetUserTag(int32_t tag) { tag_ = tag; }
     int32_t GetUserTag() const { return tag_; }
@@ -187,7 +234,7 @@ public:
     }
     GlobalTensor operator[](uint64_t offset) const {
         GlobalTensor out = *this;
-        out.data_ += offset;
+        out.data_ += sim::BytesOf<T>(offset) / sizeof(T);
         out.elements_ = elements_ > offset ? elements_ - offset : 0;
         return out;
     }
@@ -199,13 +246,13 @@ public:
 
     // sim: [offset, offset + bytes) from here is accessed.
     void Check(uint64_t offset, uint64_t bytes, bool write, const char *api, sim::Loc loc) const {
-        if (sized_ && offset + bytes > elements_ * sizeof(T)) {
+        if (sized_ && offset + bytes > sim::BytesOf<T>(elements_)) {
             sim::ThisCore().Fail(
                 sim::Check::GmExtent, api, loc,
                 "accesses bytes [%llu, %llu) of a GlobalTensor with %llu bytes left",
                 static_cast<unsigned long long>(offset),
                 static_cast<unsigned long long>(offset + bytes),
-                static_cast<unsigned long long>(elements_ * sizeof(T)));
+                static_cast<unsigned long long>(sim::BytesOf<T>(elements_)));
         }
         sim::ThisCore().TouchGm(reinterpret_cast<const uint8_t *>(data_) + offset, bytes, write);
     }
