@@ -97,6 +97,7 @@ const Simulated &TheSoc() {
     return *soc;
 }
 
+std::atomic<bool> initialised{false};
 thread_local int32_t currentDevice = -1;
 std::atomic<uint64_t> activeDevices{0};
 
@@ -182,23 +183,32 @@ const SimSocProfile *simProfile() { return TheSoc().error.empty() ? &TheSoc().pr
 const char *simProfileError() { return TheSoc().error.c_str(); }
 
 aclError aclInit(const char *) {
-    static std::atomic<bool> initialised{false};
     if (simProfile() == nullptr) {
         return Fail(ACL_ERROR_INTERNAL_ERROR, "%s", simProfileError());
     }
-    if (initialised.exchange(true)) {
+    if (sim::initialised.exchange(true)) {
         return ACL_ERROR_REPEAT_INITIALIZE;
     }
     return sim::LoadAten();
 }
 
-aclError aclFinalize() { return ACL_SUCCESS; }
+aclError aclFinalize() {
+    return sim::initialised.exchange(false)
+               ? ACL_SUCCESS
+               : Fail(ACL_ERROR_UNINITIALIZE, "aclFinalize: aclInit comes first");
+}
 
 // "Unknown" is what an installation without version files answers.
 aclError aclsysGetCANNVersion(aclCANNPackageName, aclCANNPackageVersion *) {
     return ACL_ERROR_INTERNAL_ERROR;
 }
 aclError aclsysGetVersionStr(char *, char *) { return ACL_ERROR_INTERNAL_ERROR; }
+
+// The program is on the host's side of the bus.
+aclError aclrtGetRunMode(aclrtRunMode *mode) {
+    *mode = ACL_HOST;
+    return ACL_SUCCESS;
+}
 
 aclError aclrtGetDeviceCount(uint32_t *count) {
     if (count == nullptr) {
@@ -243,6 +253,19 @@ aclError aclrtGetCurrentContext(aclrtContext *context) {
     }
     *context = sim::ContextOf(sim::currentDevice);
     return ACL_SUCCESS;
+}
+
+// A device has one context, which everybody who creates one shares.
+aclError aclrtCreateContext(aclrtContext *context, int32_t device) {
+    const aclError error = context == nullptr
+                               ? Fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateContext: null pointer")
+                               : aclrtSetDevice(device);
+    return error != ACL_SUCCESS ? error : aclrtGetCurrentContext(context);
+}
+aclError aclrtDestroyContext(aclrtContext context) {
+    return context == nullptr
+               ? Fail(ACL_ERROR_INVALID_PARAM, "aclrtDestroyContext: context is null")
+               : ACL_SUCCESS;
 }
 
 aclError aclrtSetCurrentContext(aclrtContext context) {
