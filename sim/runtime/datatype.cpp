@@ -60,6 +60,9 @@ aclFloat16 aclFloatToFloat16(float value) {
     if (magnitude >= 65520.0F) {  // rounds to more than the largest number
         return sign | 0x7C00;
     }
+    if (magnitude == 0) {
+        return sign;
+    }
     int exponent = 0;
     std::frexp(magnitude, &exponent);  // magnitude is in [2^(exponent-1), 2^exponent)
     // Numbers below 2^-14 all have the same distance, 2^-24.
