@@ -68,7 +68,7 @@ class Program(Project):
         self.assertRegex(
             run.stderr,
             r"^aclrtSynchronizeStream\(stream\): 507035: \[gm-extent\] kernel increment, block 3: "
-            r"accesses bytes \[3104, 4128\) of a device allocation of 4096 bytes, at .*main.asc:29 ",
+            r"accesses bytes \[3104, 4128\) of a device allocation of 4096 bytes, at .*asc:29 ",
         )
 
     def test_unknown_device(self) -> None:
