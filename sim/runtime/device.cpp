@@ -186,10 +186,10 @@ aclError aclInit(const char *) {
     if (simProfile() == nullptr) {
         return Fail(ACL_ERROR_INTERNAL_ERROR, "%s", simProfileError());
     }
-    if (sim::initialised.exchange(true)) {
-        return ACL_ERROR_REPEAT_INITIALIZE;
-    }
-    return sim::LoadAten();
+    const bool repeated = sim::initialised.exchange(true);
+    // The second call may be torch_npu's, the first that of a program that had no torch then.
+    const aclError error = sim::LoadAten();
+    return error == ACL_SUCCESS && repeated ? ACL_ERROR_REPEAT_INITIALIZE : error;
 }
 
 aclError aclFinalize() {
@@ -206,6 +206,9 @@ aclError aclsysGetVersionStr(char *, char *) { return ACL_ERROR_INTERNAL_ERROR; 
 
 // The program is on the host's side of the bus.
 aclError aclrtGetRunMode(aclrtRunMode *mode) {
+    if (mode == nullptr) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "aclrtGetRunMode: null pointer");
+    }
     *mode = ACL_HOST;
     return ACL_SUCCESS;
 }
@@ -231,6 +234,9 @@ aclError aclrtSetDevice(int32_t device) {
 }
 
 aclError aclrtGetDevice(int32_t *device) {
+    if (device == nullptr) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDevice: null pointer");
+    }
     if (sim::currentDevice < 0) {
         return Fail(ACL_ERROR_RT_CONTEXT_NULL,
                     "the thread has no device: aclrtSetDevice comes first");
@@ -248,6 +254,9 @@ aclError aclrtResetDevice(int32_t device) {
 }
 
 aclError aclrtGetCurrentContext(aclrtContext *context) {
+    if (context == nullptr) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "aclrtGetCurrentContext: null pointer");
+    }
     if (sim::currentDevice < 0) {
         return Fail(ACL_ERROR_RT_CONTEXT_NULL, "the thread has no context");
     }
@@ -293,6 +302,9 @@ aclError aclGetDeviceCapability(uint32_t device, aclDeviceInfo info, int64_t *va
     if (const aclError error = CheckDevice(static_cast<int32_t>(device))) {
         return error;
     }
+    if (value == nullptr) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "aclGetDeviceCapability: null pointer");
+    }
     const SimSocProfile &profile = TheSoc().profile;
     switch (info) {
         case ACL_DEVICE_INFO_AI_CORE_NUM:
@@ -313,6 +325,9 @@ aclError aclGetDeviceCapability(uint32_t device, aclDeviceInfo info, int64_t *va
 aclError aclrtGetDeviceInfo(uint32_t device, aclrtDevAttr attribute, int64_t *value) {
     if (const aclError error = CheckDevice(static_cast<int32_t>(device))) {
         return error;
+    }
+    if (value == nullptr) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceInfo: null pointer");
     }
     const SimSocProfile &profile = TheSoc().profile;
     switch (static_cast<int>(attribute)) {
