@@ -97,6 +97,7 @@ const Simulated &TheSoc() {
     return *soc;
 }
 
+std::atomic<bool> initialised{false};
 thread_local int32_t currentDevice = -1;
 std::atomic<uint64_t> activeDevices{0};
 
@@ -182,23 +183,35 @@ const SimSocProfile *simProfile() { return TheSoc().error.empty() ? &TheSoc().pr
 const char *simProfileError() { return TheSoc().error.c_str(); }
 
 aclError aclInit(const char *) {
-    static std::atomic<bool> initialised{false};
     if (simProfile() == nullptr) {
         return Fail(ACL_ERROR_INTERNAL_ERROR, "%s", simProfileError());
     }
-    if (initialised.exchange(true)) {
-        return ACL_ERROR_REPEAT_INITIALIZE;
-    }
-    return sim::LoadAten();
+    const bool repeated = sim::initialised.exchange(true);
+    // The second call may be torch_npu's, the first that of a program that had no torch then.
+    const aclError error = sim::LoadAten();
+    return error == ACL_SUCCESS && repeated ? ACL_ERROR_REPEAT_INITIALIZE : error;
 }
 
-aclError aclFinalize() { return ACL_SUCCESS; }
+aclError aclFinalize() {
+    return sim::initialised.exchange(false)
+               ? ACL_SUCCESS
+               : Fail(ACL_ERROR_UNINITIALIZE, "aclFinalize: aclInit comes first");
+}
 
 // "Unknown" is what an installation without version files answers.
 aclError aclsysGetCANNVersion(aclCANNPackageName, aclCANNPackageVersion *) {
     return ACL_ERROR_INTERNAL_ERROR;
 }
 aclError aclsysGetVersionStr(char *, char *) { return ACL_ERROR_INTERNAL_ERROR; }
+
+// The program is on the host's side of the bus.
+aclError aclrtGetRunMode(aclrtRunMode *mode) {
+    if (mode == nullptr) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "aclrtGetRunMode: null pointer");
+    }
+    *mode = ACL_HOST;
+    return ACL_SUCCESS;
+}
 
 aclError aclrtGetDeviceCount(uint32_t *count) {
     if (count == nullptr) {
@@ -221,6 +234,9 @@ aclError aclrtSetDevice(int32_t device) {
 }
 
 aclError aclrtGetDevice(int32_t *device) {
+    if (device == nullptr) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDevice: null pointer");
+    }
     if (sim::currentDevice < 0) {
         return Fail(ACL_ERROR_RT_CONTEXT_NULL,
                     "the thread has no device: aclrtSetDevice comes first");
@@ -238,11 +254,27 @@ aclError aclrtResetDevice(int32_t device) {
 }
 
 aclError aclrtGetCurrentContext(aclrtContext *context) {
+    if (context == nullptr) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "aclrtGetCurrentContext: null pointer");
+    }
     if (sim::currentDevice < 0) {
         return Fail(ACL_ERROR_RT_CONTEXT_NULL, "the thread has no context");
     }
     *context = sim::ContextOf(sim::currentDevice);
     return ACL_SUCCESS;
+}
+
+// A device has one context, which everybody who creates one shares.
+aclError aclrtCreateContext(aclrtContext *context, int32_t device) {
+    const aclError error = context == nullptr
+                               ? Fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateContext: null pointer")
+                               : aclrtSetDevice(device);
+    return error != ACL_SUCCESS ? error : aclrtGetCurrentContext(context);
+}
+aclError aclrtDestroyContext(aclrtContext context) {
+    return context == nullptr
+               ? Fail(ACL_ERROR_INVALID_PARAM, "aclrtDestroyContext: context is null")
+               : ACL_SUCCESS;
 }
 
 aclError aclrtSetCurrentContext(aclrtContext context) {
@@ -270,6 +302,9 @@ aclError aclGetDeviceCapability(uint32_t device, aclDeviceInfo info, int64_t *va
     if (const aclError error = CheckDevice(static_cast<int32_t>(device))) {
         return error;
     }
+    if (value == nullptr) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "aclGetDeviceCapability: null pointer");
+    }
     const SimSocProfile &profile = TheSoc().profile;
     switch (info) {
         case ACL_DEVICE_INFO_AI_CORE_NUM:
@@ -290,6 +325,9 @@ aclError aclGetDeviceCapability(uint32_t device, aclDeviceInfo info, int64_t *va
 aclError aclrtGetDeviceInfo(uint32_t device, aclrtDevAttr attribute, int64_t *value) {
     if (const aclError error = CheckDevice(static_cast<int32_t>(device))) {
         return error;
+    }
+    if (value == nullptr) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceInfo: null pointer");
     }
     const SimSocProfile &profile = TheSoc().profile;
     switch (static_cast<int>(attribute)) {

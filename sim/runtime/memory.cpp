@@ -19,12 +19,15 @@ constexpr size_t kRedZone = 4096;
 constexpr uint64_t kQuarantineBytes = uint64_t{1} << 30;
 constexpr size_t kQuarantineBlocks = 1024;
 
-// Every live allocation by its address, with exactly the size that was asked for.
+// Allocations by their address, with exactly the size that was asked for.
+using Allocations = std::map<uintptr_t, SimAllocation>;
+
 struct Memory {
     std::mutex mutex;
-    std::map<uintptr_t, SimAllocation> allocations;  // device kHost: pinned host memory
+    Allocations allocations;  // device kHost: pinned host memory
     std::map<int32_t, uint64_t> used;
-    std::deque<SimAllocation> freed;  // the oldest first
+    Allocations freed;
+    std::deque<uintptr_t> freedOrder;  // the oldest first
     uint64_t freedBytes = 0;
 };
 Memory &TheMemory() {
@@ -35,6 +38,9 @@ Memory &TheMemory() {
 aclError Allocate(void **out, size_t size, int32_t device) {
     if (out == nullptr || size == 0) {
         return Fail(ACL_ERROR_INVALID_PARAM, "an allocation of %zu bytes", size);
+    }
+    if (simProfile() == nullptr) {
+        return Fail(ACL_ERROR_INTERNAL_ERROR, "%s", simProfileError());
     }
     Memory &memory = TheMemory();
     const std::lock_guard<std::mutex> lock(memory.mutex);
@@ -70,13 +76,16 @@ void DropPages(const SimAllocation &allocation) {
 
 void Quarantine(Memory &memory, const SimAllocation &allocation) {
     DropPages(allocation);
-    memory.freed.push_back(allocation);
+    const auto address = reinterpret_cast<uintptr_t>(allocation.base);
+    memory.freed[address] = allocation;
+    memory.freedOrder.push_back(address);
     memory.freedBytes += allocation.bytes;
     while (memory.freedBytes > kQuarantineBytes || memory.freed.size() > kQuarantineBlocks) {
-        const SimAllocation oldest = memory.freed.front();
-        memory.freed.pop_front();
-        memory.freedBytes -= oldest.bytes;
-        std::free(const_cast<void *>(oldest.base));
+        const auto oldest = memory.freed.find(memory.freedOrder.front());
+        memory.freedOrder.pop_front();
+        memory.freedBytes -= oldest->second.bytes;
+        std::free(const_cast<void *>(oldest->second.base));
+        memory.freed.erase(oldest);
     }
 }
 
@@ -94,8 +103,7 @@ aclError Release(void *address, bool host, const char *function) {
 }
 
 // Under the lock.
-const SimAllocation *Find(const void *address) {
-    const auto &allocations = TheMemory().allocations;
+const SimAllocation *FindIn(const Allocations &allocations, const void *address) {
     auto after = allocations.upper_bound(reinterpret_cast<uintptr_t>(address));
     if (after == allocations.begin()) {
         return nullptr;
@@ -105,11 +113,19 @@ const SimAllocation *Find(const void *address) {
         reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(candidate.base);
     return offset < candidate.bytes ? &candidate : nullptr;
 }
+const SimAllocation *Find(const void *address) { return FindIn(TheMemory().allocations, address); }
 
 // Whether [address, address + bytes) is allowed: it may not leave an allocation that it begins in.
+// What lies in none is the program's own memory.
 aclError CheckExtent(const void *address, size_t bytes, const char *what) {
+    if (bytes != 0 && address == nullptr) {
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "%s: a null pointer", what);
+    }
     const std::lock_guard<std::mutex> lock(TheMemory().mutex);
     const SimAllocation *allocation = Find(address);
+    if (allocation == nullptr && FindIn(TheMemory().freed, address) != nullptr) {
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %p, which was freed", what, address);
+    }
     if (allocation != nullptr) {
         const auto offset =
             reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(allocation->base);
@@ -128,9 +144,6 @@ aclError CheckCopy(const void *dst, size_t room, const void *src, size_t count) 
     if (count > room) {
         return Fail(ACL_ERROR_RT_PARAM_INVALID, "a copy of %zu bytes to a place of %zu", count,
                     room);
-    }
-    if (count != 0 && (dst == nullptr || src == nullptr)) {
-        return Fail(ACL_ERROR_RT_PARAM_INVALID, "a copy from or to a null pointer");
     }
     const aclError error = CheckExtent(dst, count, "a copy writes");
     return error != ACL_SUCCESS ? error : CheckExtent(src, count, "a copy reads");
@@ -180,6 +193,9 @@ aclError aclrtGetMemInfo(aclrtMemAttr, size_t *free, size_t *total) {
     int32_t device = 0;
     if (const aclError error = aclrtGetDevice(&device)) {
         return error;
+    }
+    if (free == nullptr || total == nullptr) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "aclrtGetMemInfo: null pointer");
     }
     *total = simProfile()->hbmBytes;
     *free = *total - sim::UsedBytes(device);

@@ -27,12 +27,41 @@ Streams &TheStreams() {
     return *streams;
 }
 
+// An event refers to its latest record; whoever waits means the record that was the latest then.
+struct Event {
+    std::mutex mutex;
+    std::condition_variable changed;
+    uint64_t recorded = 0;
+    uint64_t completed = 0;
+    uint64_t microseconds = 0;  // when the last completed record was reached
+
+    bool Complete() {
+        const std::lock_guard<std::mutex> lock(mutex);
+        return completed >= recorded;
+    }
+    void Wait(uint64_t record) {
+        std::unique_lock<std::mutex> lock(mutex);
+        changed.wait(lock, [&] { return completed >= record; });
+    }
+};
+
+// All events. One may be destroyed while streams wait for it.
+struct Events {
+    std::mutex mutex;
+    std::map<aclrtEvent, std::shared_ptr<Event>> all;
+};
+Events &TheEvents() {
+    static auto *events = new Events;
+    return *events;
+}
+
 void AfterForkInChild() {
     Streams &streams = TheStreams();
     new (&streams.mutex) std::mutex;
     for (auto &[handle, stream] : streams.all) {
         stream->Abandon();
     }
+    new (&TheEvents().mutex) std::mutex;
     ResetMemoryLock();
 }
 
@@ -179,27 +208,15 @@ aclError EnqueueOn(aclrtStream handle, Task task, bool essential) {
 
 namespace {
 
-// An event refers to its latest record; whoever waits means the record that was the latest then.
-struct Event {
-    std::mutex mutex;
-    std::condition_variable changed;
-    uint64_t recorded = 0;
-    uint64_t completed = 0;
-    uint64_t microseconds = 0;  // when the last completed record was reached
-
-    bool Complete() {
-        const std::lock_guard<std::mutex> lock(mutex);
-        return completed >= recorded;
+// The event behind a handle. Returns nullptr, with a message, where there is none.
+std::shared_ptr<Event> FindEvent(aclrtEvent handle) {
+    const std::lock_guard<std::mutex> lock(TheEvents().mutex);
+    const auto found = TheEvents().all.find(handle);
+    if (found == TheEvents().all.end()) {
+        Fail(ACL_ERROR_RT_PARAM_INVALID, "%p is no event", handle);
+        return nullptr;
     }
-    void Wait(uint64_t record) {
-        std::unique_lock<std::mutex> lock(mutex);
-        changed.wait(lock, [&] { return completed >= record; });
-    }
-};
-
-// A handle is a pointer to a shared pointer: an event may be destroyed while streams wait for it.
-std::shared_ptr<Event> &EventOf(aclrtEvent handle) {
-    return *static_cast<std::shared_ptr<Event> *>(handle);
+    return found->second;
 }
 
 uint64_t Microseconds() {
@@ -212,7 +229,10 @@ aclError NewEvent(aclrtEvent *event) {
     if (event == nullptr) {
         return Fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateEvent: event is null");
     }
-    *event = new std::shared_ptr<Event>(std::make_shared<Event>());
+    const auto made = std::make_shared<Event>();
+    const std::lock_guard<std::mutex> lock(TheEvents().mutex);
+    TheEvents().all[made.get()] = made;
+    *event = made.get();
     return ACL_SUCCESS;
 }
 
@@ -247,8 +267,8 @@ aclError SynchronizeAll(int32_t timeoutMs) {
 }  // namespace sim
 
 using sim::Event;
-using sim::EventOf;
 using sim::Fail;
+using sim::FindEvent;
 using sim::FindStream;
 using sim::Stream;
 
@@ -365,13 +385,21 @@ aclError aclrtCreateEvent(aclrtEvent *event) { return sim::NewEvent(event); }
 aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t) { return sim::NewEvent(event); }
 aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t) { return sim::NewEvent(event); }
 
-aclError aclrtDestroyEvent(aclrtEvent event) {
-    delete static_cast<std::shared_ptr<Event> *>(event);
+aclError aclrtDestroyEvent(aclrtEvent handle) {
+    const std::shared_ptr<Event> event = FindEvent(handle);
+    if (event == nullptr) {
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
+    const std::lock_guard<std::mutex> lock(sim::TheEvents().mutex);
+    sim::TheEvents().all.erase(handle);
     return ACL_SUCCESS;
 }
 
 aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream) {
-    const std::shared_ptr<Event> event = EventOf(handle);
+    const std::shared_ptr<Event> event = FindEvent(handle);
+    if (event == nullptr || FindStream(stream) == nullptr) {
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
     uint64_t record = 0;
     {
         const std::lock_guard<std::mutex> lock(event->mutex);
@@ -392,7 +420,10 @@ aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream) {
 }
 
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent handle) {
-    const std::shared_ptr<Event> event = EventOf(handle);
+    const std::shared_ptr<Event> event = FindEvent(handle);
+    if (event == nullptr) {
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
     uint64_t record = 0;
     {
         const std::lock_guard<std::mutex> lock(event->mutex);
@@ -407,12 +438,16 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent handle) {
         true);
 }
 
-aclError aclrtResetEvent(aclrtEvent, aclrtStream stream) {
-    return FindStream(stream) == nullptr ? ACL_ERROR_RT_PARAM_INVALID : ACL_SUCCESS;
+aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
+    return FindEvent(event) == nullptr || FindStream(stream) == nullptr ? ACL_ERROR_RT_PARAM_INVALID
+                                                                        : ACL_SUCCESS;
 }
 
 aclError aclrtSynchronizeEvent(aclrtEvent handle) {
-    const std::shared_ptr<Event> event = EventOf(handle);
+    const std::shared_ptr<Event> event = FindEvent(handle);
+    if (event == nullptr) {
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
     if (!event->Complete()) {
         const sim::Blocking blocking;
         uint64_t record = 0;
@@ -426,28 +461,38 @@ aclError aclrtSynchronizeEvent(aclrtEvent handle) {
 }
 
 // Mind that complete is 1 here, and 0 in the next function.
-aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *status) {
-    *status = EventOf(event)->Complete() ? ACL_EVENT_RECORDED_STATUS_COMPLETE
-                                         : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+aclError aclrtQueryEventStatus(aclrtEvent handle, aclrtEventRecordedStatus *status) {
+    const std::shared_ptr<Event> event = FindEvent(handle);
+    if (event == nullptr || status == nullptr) {
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
+    *status = event->Complete() ? ACL_EVENT_RECORDED_STATUS_COMPLETE
+                                : ACL_EVENT_RECORDED_STATUS_NOT_READY;
     return ACL_SUCCESS;
 }
 
-aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *status) {
-    *status = EventOf(event)->Complete() ? ACL_EVENT_WAIT_STATUS_COMPLETE
-                                         : ACL_EVENT_WAIT_STATUS_NOT_READY;
+aclError aclrtQueryEventWaitStatus(aclrtEvent handle, aclrtEventWaitStatus *status) {
+    const std::shared_ptr<Event> event = FindEvent(handle);
+    if (event == nullptr || status == nullptr) {
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
+    *status = event->Complete() ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
     return ACL_SUCCESS;
 }
 
 aclError aclrtEventGetTimestamp(aclrtEvent handle, uint64_t *timestamp) {
-    Event &event = *EventOf(handle);
-    const std::lock_guard<std::mutex> lock(event.mutex);
-    if (event.completed == 0) {
+    const std::shared_ptr<Event> event = FindEvent(handle);
+    if (event == nullptr || timestamp == nullptr) {
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
+    const std::lock_guard<std::mutex> lock(event->mutex);
+    if (event->completed == 0) {
         return Fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "the event was not recorded");
     }
-    if (event.completed < event.recorded) {
+    if (event->completed < event->recorded) {
         return Fail(ACL_ERROR_RT_EVENT_NOT_COMPLETE, "the event is not complete");
     }
-    *timestamp = event.microseconds;
+    *timestamp = event->microseconds;
     return ACL_SUCCESS;
 }
 
@@ -457,6 +502,9 @@ aclError aclrtEventElapsedTime(float *milliseconds, aclrtEvent start, aclrtEvent
     aclError error = aclrtEventGetTimestamp(start, &from);
     if (error == ACL_SUCCESS) {
         error = aclrtEventGetTimestamp(end, &to);
+    }
+    if (error == ACL_SUCCESS && milliseconds == nullptr) {
+        error = Fail(ACL_ERROR_INVALID_PARAM, "aclrtEventElapsedTime: null pointer");
     }
     if (error == ACL_SUCCESS) {
         *milliseconds =

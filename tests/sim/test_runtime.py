@@ -12,6 +12,8 @@ import unittest
 import torch
 import torch_npu
 
+import amct_ops
+
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -197,6 +199,69 @@ class Device(unittest.TestCase):
             "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
         )
         self.assertEqual(run(code).stdout, "2\n")
+
+
+class Acl(unittest.TestCase):
+    """The C interface, with arguments that are wrong."""
+
+    INVALID = 107000
+
+    def setUp(self) -> None:
+        torch.ones(1).npu()
+        self.runtime = ctypes.CDLL("libascendcl.so")
+        self.runtime.aclGetRecentErrMsg.restype = ctypes.c_char_p
+
+    def check(self, error: int, message: str) -> None:
+        self.assertEqual(error, self.INVALID)
+        self.assertRegex(self.runtime.aclGetRecentErrMsg().decode(), message)
+
+    def allocate(self, size: int) -> ctypes.c_void_p:
+        address = ctypes.c_void_p()
+        self.assertEqual(
+            self.runtime.aclrtMalloc(ctypes.byref(address), ctypes.c_size_t(size), 0), 0
+        )
+        return address
+
+    def test_copies(self) -> None:
+        copy, size = self.runtime.aclrtMemcpy, ctypes.c_size_t
+        device, host = self.allocate(64), ctypes.create_string_buffer(128)
+        self.assertEqual(copy(device, size(64), host, size(64), 1), 0)
+        self.check(copy(device, size(32), host, size(64), 1), "64 bytes to a place of 32")
+        self.check(copy(device, size(128), host, size(128), 1), "writes: bytes .0, 128. of .* 64")
+        self.check(copy(host, size(128), device, size(65), 2), "reads: bytes .0, 65. of .* 64")
+        self.check(copy(None, size(64), host, size(64), 1), "a copy writes: a null pointer")
+        self.assertEqual(self.runtime.aclrtFree(device), 0)
+        self.check(copy(device, size(64), host, size(64), 1), "writes: 0x.*, which was freed")
+        self.assertNotEqual(self.runtime.aclrtFree(device), 0)
+
+    def test_fills(self) -> None:
+        fill, size = self.runtime.aclrtMemset, ctypes.c_size_t
+        self.check(fill(None, size(8), 0, size(8)), "a fill writes: a null pointer")
+        self.check(fill(self.allocate(64), size(65), 0, size(65)), "bytes .0, 65. of .* 64 bytes")
+
+    def test_events_and_streams_that_are_gone(self) -> None:
+        for kind in ("Event", "Stream"):
+            handle = ctypes.c_void_p()
+            self.assertEqual(getattr(self.runtime, f"aclrtCreate{kind}")(ctypes.byref(handle)), 0)
+            destroy = getattr(self.runtime, f"aclrtDestroy{kind}")
+            self.assertEqual(destroy(handle), 0)
+            self.check(destroy(handle), f"is no {kind.lower()}")
+            self.check(getattr(self.runtime, f"aclrtSynchronize{kind}")(handle), "is no ")
+        event = ctypes.c_void_p()
+        self.runtime.aclrtCreateEvent(ctypes.byref(event))
+        self.check(self.runtime.aclrtRecordEvent(event, handle), "is no stream")
+        self.assertEqual(self.runtime.aclrtSynchronizeEvent(event), 0)  # nothing was recorded
+        self.check(self.runtime.aclrtRecordEvent(handle, None), "is no event")
+
+    def test_a_program_that_initialises_the_runtime_before_torch(self) -> None:
+        out = subprocess.run(
+            [sys.executable, "-c",
+             "import ctypes, sys\nprint(ctypes.CDLL(sys.argv[1]).aclInit(None))\n"
+             "import torch\nprint((torch.ones(2).npu() + 1).tolist())",
+             f"{amct_ops.__path__[0]}/_sim/toolkit/lib64/libascendcl.so"],
+            capture_output=True, text=True, check=False, cwd="/",
+        )  # fmt: skip
+        self.assertEqual(out.stdout, "0\n[2.0, 2.0]\n", out.stderr)
 
 
 if __name__ == "__main__":

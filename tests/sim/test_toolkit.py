@@ -337,33 +337,5 @@ class Compiler(unittest.TestCase):
         self.assertIn("this architecture has no cast between these types", self.compile(text))
 
 
-class Project(unittest.TestCase):
-    def test_an_unrelated_cmake_project_builds(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            (Path(folder) / "CMakeLists.txt").write_text(
-                "cmake_minimum_required(VERSION 3.18)\n"
-                "find_package(ASC REQUIRED HINTS $ENV{ASCEND_HOME_PATH}/lib64/cmake)\n"
-                "project(other LANGUAGES ASC CXX)\n"
-                f'add_library(other SHARED "{SOURCE}")\n'
-                "target_compile_options(other PRIVATE --npu-arch=dav-2201)\n"
-                "target_link_directories(other PRIVATE $ENV{ASCEND_HOME_PATH}/lib64)\n"
-                "target_link_libraries(other PRIVATE ascendcl ascendc_runtime)\n"
-            )
-            script = (
-                f'source "{TOOLKIT}/set_env.sh" && cmake -S . -B build -G Ninja && '
-                "cmake --build build && nm -D --defined-only build/libother.so"
-            )
-            environment = {
-                k: v for k, v in os.environ.items() if not k.startswith(("ASCEND", "CMAKE"))
-            }
-            environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
-            run = subprocess.run(
-                ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True,
-                check=False,
-            )  # fmt: skip
-            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-            self.assertTrue(re.search(r" T c_kernel$", run.stdout, re.M))
-
-
 if __name__ == "__main__":
     unittest.main()

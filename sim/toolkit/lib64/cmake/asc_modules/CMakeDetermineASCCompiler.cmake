@@ -9,5 +9,10 @@ if(NOT CMAKE_ASC_HOST_COMPILER)
 endif()
 mark_as_advanced(CMAKE_ASC_HOST_COMPILER)
 set(CMAKE_ASC_COMPILER_ENV_VAR ASC)
+# The driver links to these by itself; where the C++ compiler links, CMake names them.
+cmake_path(SET CMAKE_ASC_IMPLICIT_LINK_DIRECTORIES NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../..")
+if(EXISTS "${CMAKE_ASC_IMPLICIT_LINK_DIRECTORIES}/libascendcl.so") # not yet in a checkout
+  set(CMAKE_ASC_IMPLICIT_LINK_LIBRARIES ascendc_runtime ascendcl)
+endif()
 configure_file("${CMAKE_CURRENT_LIST_DIR}/CMakeASCCompiler.cmake.in"
                "${CMAKE_PLATFORM_INFO_DIR}/CMakeASCCompiler.cmake" @ONLY)
