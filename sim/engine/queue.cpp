@@ -166,6 +166,10 @@ void QueueState::Free(void *buffer, Loc loc) {
     if (own->state == BufferState::Free) {
         ThisCore().Fail(Check::QueueState, "FreeTensor", loc, "the tensor is free already");
     }
+    if (own->state == BufferState::Enqueued) {
+        ThisCore().Fail(Check::QueueState, "FreeTensor", loc,
+                        "the tensor is still enqueued, DeQue comes first");
+    }
     own->state = BufferState::Free;
     own->handed = ThisCore().order.Finished(consumer_);
     own->waits = producer_;

@@ -99,8 +99,8 @@ struct Loaded : Buffers<X, Y> {
     __aicore__ inline Loaded(GM_ADDR x, GM_ADDR y, uint32_t count) : Loaded(x, y, count, count) {}
 };
 
-// A queue on the way in and one on the way out.
-template <typename X, typename Y = X>
+// A queue on the way in, of up to `depth` tensors, and one on the way out.
+template <typename X, typename Y = X, int32_t depth = 1>
 struct Queues {
     __aicore__ inline Queues(GM_ADDR x, GM_ADDR y, uint32_t count, uint32_t number, uint32_t tile)
         : from(Global<X>(x, count)), to(Global<Y>(y, count)) {
@@ -108,7 +108,7 @@ struct Queues {
         pipe.InitBuffer(out, number, tile * sizeof(Y));
     }
     TPipe pipe;
-    TQue<TPosition::VECIN, 1> in;
+    TQue<TPosition::VECIN, depth> in;
     TQue<TPosition::VECOUT, 1> out;
     GlobalTensor<X> from;
     GlobalTensor<Y> to;

@@ -210,6 +210,12 @@ public:
     }
     template <typename T>
     bool EnQue(const LocalTensor<T> &tensor, sim::Loc loc = sim::Loc::Here()) {
+        constexpr uint32_t most = depth > 0 ? depth : 1;
+        if (state_.Enqueued() >= most) {
+            sim::ThisCore().Fail(sim::Check::QueueState, "EnQue", loc,
+                                 "%u tensors are enqueued already, the depth of the queue is %d",
+                                 state_.Enqueued(), depth);
+        }
         state_.EnQue(tensor.BufferState(), loc);
         return true;
     }
