@@ -59,8 +59,12 @@ constexpr uint32_t kBankBytes = 65536;  // addresses with other upper bits are i
 constexpr double kReadWriteConflict = 1.6;
 
 // --- dav-3510 ---
-// A memory-level instruction is a vector function of its own: its start, drain and loop.
+// The start and drain of a vector function; a memory-level instruction is one of its own.
 constexpr double kFunctionStart = 35;
+
+// Loads and stores of registers, of 256 bytes: two loads or one store in a cycle.
+constexpr double kRegisterLoad = 0.5;
+constexpr double kRegisterStore = 1;
 
 // --- scalar unit ---
 constexpr double kLoad = 20;     // from a load to its use
@@ -86,6 +90,9 @@ const Cost &CostOf(const char *api) {
     }
     return *cost;
 }
+
+// Whether an instruction belongs to a vector function, which is issued as a whole.
+bool InFunction(const char *api) { return std::strncmp(api, "Reg::", 5) == 0; }
 
 // The bank groups that a step of an operand touches, and how often the busiest.
 struct Groups {
@@ -127,16 +134,22 @@ void Timing::Begin(Pipe pipe, const char *api, Loc loc) {
     repeats_ = 0;
     width_ = 4;
     extra_ = 0;
-    localBytes_ = 0;
+    longest_ = 0;
     globalBytes_ = 0;
     bursts_ = 0;
     walkCount_ = 0;
+    if (pipe == Pipe::V) {
+        extra_ = registers_;
+        registers_ = 0;
+    }
 }
 
 void Timing::Operands(const Walk *walks, uint32_t number) {
     walkCount_ = std::min<uint32_t>(number, 4);
     std::copy(walks, walks + walkCount_, walks_);
 }
+
+void Timing::BeginFunction() { registers_ += kFunctionStart; }
 
 void Timing::OddCount() { extra_ += npuArch_ == 2201 ? kOddCount : 0; }
 
@@ -195,9 +208,13 @@ double Timing::Cycles(bool overlaps) const {
         default:
             break;
     }
+    if (InFunction(api_)) {
+        const bool load = std::strstr(api_, "Load") != nullptr;
+        return (load ? kRegisterLoad : kRegisterStore) + extra_;
+    }
     const Cost &cost = CostOf(api_);
-    const auto repeats =
-        repeats_ != 0 ? repeats_ : static_cast<uint32_t>((localBytes_ / 2 + 255) / 256);
+    // Count forms access each operand at once.
+    const auto repeats = repeats_ != 0 ? repeats_ : static_cast<uint32_t>((longest_ + 255) / 256);
     const double step = width_ <= 2 ? cost.step16 : cost.step32;
     if (npuArch_ == 3510) {
         return kFunctionStart + repeats * step + extra_;
@@ -225,8 +242,9 @@ void Timing::Settle() {
             begin = until_[other] + (pipe_ == Pipe::S ? kHandOff : 0);
         }
     }
+    const double issue = pipe_ == Pipe::S || InFunction(api_) ? 0 : kIssue;
     if (pipe_ != Pipe::S) {
-        scalar += kIssue;
+        scalar += issue;
         if (scalar > begin) {
             begin = scalar;
             overlaps = false;
@@ -235,7 +253,7 @@ void Timing::Settle() {
     const double cycles = Cycles(overlaps);
     until_[p] = begin + cycles;
     usage_.busy[p] += cycles;
-    usage_.busy[static_cast<int>(Pipe::S)] += pipe_ == Pipe::S ? 0 : kIssue;
+    usage_.busy[static_cast<int>(Pipe::S)] += issue;
     ++usage_.instructions[p];
     if (trace != nullptr) {
         trace->push_back({pipe_, api_, loc_, begin, until_[p]});

@@ -185,6 +185,7 @@ template <typename T>
 void CheckSteps(const Operand<T> &operand, const Steps &steps, uint32_t lanes, const char *api,
                 Loc loc) {
     constexpr uint32_t run = Operand<T>::kPerBlock;
+    Takes<T>(steps.repeats + (steps.tail != 0 ? 1 : 0));
     CheckOperand(operand, steps.repeats, lanes, steps.mask, run, api, loc);
     if (steps.tail != 0) {
         Operand<T> rest = operand;

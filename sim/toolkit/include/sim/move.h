@@ -224,6 +224,7 @@ template <typename T, typename Selects>
 void PackSelected(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint32_t lanes,
                   const GatherMaskParams &p, uint64_t &kept, Selects selects, sim::Loc loc) {
     const sim::Operand<T> from{src, p.src0BlockStride, p.src0RepeatStride, false};
+    sim::TakesLanes<T>(uint64_t{p.repeatTimes} * lanes);
     kept = 0;
     for (uint32_t repeat = 0; repeat < p.repeatTimes; ++repeat) {
         for (uint32_t lane = 0; lane < lanes; ++lane) {
@@ -312,6 +313,7 @@ void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint8_t repeatTi
     sim::CheckAligned(dst, ONE_BLK_SIZE, "Brcb", loc);
     sim::CheckAligned(src, ONE_BLK_SIZE, "Brcb", loc);
     const uint32_t blockStride = p.dstBlkStride == 0 ? 1 : p.dstBlkStride;
+    sim::Takes<T>(repeatTime);
     sim::CheckRange(src, 0, uint64_t{repeatTime} * 8 * sizeof(T), false, "Brcb", loc);
     for (uint32_t repeat = 0; repeat < repeatTime; ++repeat) {
         for (uint32_t i = 0; i < 8; ++i) {
@@ -342,6 +344,7 @@ void Gatherb(const LocalTensor<T> &dst, const LocalTensor<T> &src,
     static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Gatherb: 16- and 32-bit types");
     sim::ThisCore().Begin(sim::Pipe::V, "Gatherb", loc);
     const uint32_t blockStride = p.dstBlkStride == 0 ? 1 : p.dstBlkStride;
+    sim::Takes<T>(repeatTime);
     sim::CheckRange(offset, 0, uint64_t{repeatTime} * 8 * sizeof(uint32_t), false, "Gatherb", loc);
     for (uint32_t i = 0; i < repeatTime * 8U; ++i) {
         const uint32_t from = offset.Data()[i];

@@ -102,6 +102,9 @@ class VectorFunction {
 public:
     VectorFunction() : outer_(current), begin_(clock) {
         current = outer_ == nullptr ? this : outer_;
+        if (outer_ == nullptr) {
+            ThisCore().order.timing.BeginFunction();
+        }
     }
     VectorFunction(const VectorFunction &) = delete;
     VectorFunction &operator=(const VectorFunction &) = delete;

@@ -134,6 +134,7 @@ template <MaskMergeMode mode, typename D, typename F, typename... S>
 void ForLanes(RegTensor<D> &dst, const MaskReg &mask, F f, const RegTensor<S> &...src) {
     static_assert(mode != MaskMergeMode::UNKNOWN, "the MaskMergeMode is ZEROING or MERGING");
     const bool merging = mode == MaskMergeMode::MERGING;
+    ThisCore().order.timing.Registers(0.5);
     Register out = Register::Zero();
     const bool defined = !(src.undefined.Any() || ...) && !(merging && dst.undefined.Any());
     for (uint32_t lane = 0; lane < RegTensor<D>::kLanes; ++lane) {
@@ -327,9 +328,18 @@ constexpr bool Flushes() {
 }
 }  // namespace detail
 
+namespace detail {
+// For the estimate: 16 lanes in a cycle.
+template <typename E>
+void TakesFunction() {
+    sim::ThisCore().order.timing.Registers(RegTensor<E>::kLanes / 16.0);
+}
+}  // namespace detail
+
 template <typename T = DefaultType, auto mode = MaskMergeMode::ZEROING, typename E>
 void Div(RegTensor<E> &dst, RegTensor<E> &a, RegTensor<E> &b, MaskReg &mask) {
     SIM_REG_TYPES(Div, kQuotient);
+    detail::TakesFunction<E>();
     sim::ForLanes<MaskMergeMode::ZEROING>(dst, mask, sim::RegDiv<detail::Flushes<mode>()>(), a, b);
 }
 
@@ -337,6 +347,7 @@ void Div(RegTensor<E> &dst, RegTensor<E> &a, RegTensor<E> &b, MaskReg &mask) {
     template <typename T = DefaultType, auto mode = MaskMergeMode::ZEROING, typename E> \
     void Op(RegTensor<E> &dst, RegTensor<E> &src, MaskReg &mask) {                      \
         SIM_REG_TYPES(Op, kReal);                                                       \
+        detail::TakesFunction<E>();                                                     \
         sim::ForLanes<MaskMergeMode::ZEROING>(                                          \
             dst, mask,                                                                  \
             [](E x) {                                                                   \
@@ -971,6 +982,7 @@ template <typename To, typename From, typename F>
 void CastLanes(sim::Register &dst, const sim::Register &src, const MaskReg &mask, uint32_t slot,
                uint32_t maskBytes, F f) {
     constexpr uint32_t wide = sizeof(To) > sizeof(From) ? sizeof(To) : sizeof(From);
+    sim::ThisCore().order.timing.Registers(sizeof(To) == 1 || sizeof(From) == 1 ? 2 : 1);
     sim::Register out = sim::Register::Zero();
     for (uint32_t place = 0; place < sim::kVectorBytes / wide; ++place) {
         const uint32_t from = place * (wide / sizeof(From)) + (sizeof(From) < wide ? slot : 0);

@@ -48,6 +48,7 @@ void Sort32(const LocalTensor<T> &dst, const LocalTensor<T> &src,
     }
     const auto count = static_cast<uint32_t>(repeatTime) * run;
     sim::ThisCore().Begin(sim::Pipe::V, "Sort32", loc);
+    sim::Takes<T>(static_cast<uint32_t>(repeatTime));
     sim::CheckAligned(src, ONE_BLK_SIZE, "Sort32", loc);
     sim::CheckAligned(dst, ONE_BLK_SIZE, "Sort32", loc);
     sim::CheckRange(src, 0, uint64_t{count} * sizeof(T), false, "Sort32", loc);
@@ -118,6 +119,7 @@ void MrgSort(const LocalTensor<T> &dst, const MrgSortSrcList<T> &list, const Mrg
         }
         total += info.elementLengths[i];
     }
+    sim::Takes<T>((total * info.repeatTimes + 31) / 32);
     for (uint32_t repeat = 0; repeat < info.repeatTimes; ++repeat) {
         uint32_t at[4] = {};
         // In further repeats the four lists follow the ones before.

@@ -54,10 +54,14 @@ public:
     void Operands(const Walk *walks, uint32_t number);
     // Its count form does not end with a whole step.
     void OddCount();
+    // A vector function of dav-3510 begins; register instructions that take `cycles` of its issue
+    // slots. Both count with the next load or store.
+    void BeginFunction();
+    void Registers(double cycles) { registers_ += cycles; }
     // It waits for what `pipe` was given before.
     void DependOn(Pipe pipe) { depends_ |= 1U << static_cast<int>(pipe); }
     void Local(uint64_t end, uint64_t bytes) {
-        localBytes_ += bytes;
+        longest_ = bytes > longest_ ? bytes : longest_;
         usage_.ubBytes = end > usage_.ubBytes ? end : usage_.ubBytes;
     }
     void Global(uint64_t bytes, bool write, bool cached);
@@ -92,7 +96,8 @@ private:
     uint32_t repeats_ = 0;
     uint32_t width_ = 0;
     double extra_ = 0;
-    uint64_t localBytes_ = 0;
+    double registers_ = 0;
+    uint64_t longest_ = 0;  // access to the Unified Buffer
     uint64_t globalBytes_ = 0;
     uint32_t bursts_ = 0;
     Walk walks_[4] = {};
