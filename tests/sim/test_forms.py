@@ -11,6 +11,7 @@ from .bench import F16, F32, I16, I32, U16, Bench, fit, floats, integers
 from .test_toolkit import ARCH, compile_kernels
 
 I8, U8, U32, I64 = np.int8, np.uint8, np.uint32, np.int64
+only_3510 = unittest.skipUnless(ARCH == "dav-3510", "dav-2201 does not have them")
 only_2201 = unittest.skipUnless(ARCH == "dav-2201", "dav-3510 does it otherwise")
 
 
@@ -257,6 +258,34 @@ class Forms(Bench):
             self.run_kernel("PoolTooSmall", x)
         expected = np.where(np.arange(128) < 64, x + 1, 5).astype(F32)
         self.check(self.run_kernel("Allocated", x), expected)
+
+    @only_3510
+    def test_instructions_of_the_newer_architecture(self) -> None:
+        words = numbers(256, U16, high=60000)
+        expected = np.concatenate([np.zeros(128, U16), words[:128][::-1]])
+        self.check(self.run_kernel("Scatter_u16", words), expected)
+        left, right = numbers(256, U8, high=255), numbers(256, U8, 1, high=255)
+        self.check(self.run_kernel("Interleave_u8", left, right),
+                   np.stack([left[:128], right[:128]], 1).ravel())  # fmt: skip
+        x, y = (fit(v) for v in floats(F32))
+        self.check(self.run_kernel("DeInterleave_f32", x), np.concatenate([x[::2], x[1::2]]))
+        with np.errstate(all="ignore"):
+            self.check(self.run_kernel("Subs_f32", x), F32(1) - x)
+            self.check(self.run_kernel("Truncate_f32", x), np.ceil(x))
+            half = x.astype(F16), y.astype(F16)
+            self.check(self.run_kernel("Prelu_f16", *half),
+                       np.where(half[0] >= 0, half[0], half[0] * half[1]))  # fmt: skip
+        ints = fit(integers(I32)[0]), fit(integers(I32)[1])
+        with np.errstate(all="ignore"):
+            self.check(self.run_kernel("Divs_i32", ints[0]), -ints[0])
+        self.check(self.run_kernel("ShiftBy_i32", *ints), ints[0] >> (ints[1] & 31))
+        wide = ints[0].astype(I64) * 2**32, ints[1].astype(I64)
+        self.check(self.run_kernel("Xor_i64", *wide), wide[0] ^ wide[1])
+        self.check(self.run_kernel("Neg_i8", left.view(I8)), -left.view(I8))
+        self.check(self.run_kernel("Ands_u8", left), left & U8(0x3C))
+        factors = np.random.default_rng(9).integers(0, 2**32, 128, dtype=U32)
+        high = (factors.astype(np.uint64) ** 2 >> np.uint64(32)).astype(U32)
+        self.check(self.run_kernel("Mull_u32", factors), high)
 
     @only_2201
     def test_types_that_the_architecture_lacks(self) -> None:

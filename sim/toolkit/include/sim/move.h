@@ -1,6 +1,9 @@
 // Filling, gathering and rearranging data within the Unified Buffer.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "sim/arithmetic.h"
 
 namespace AscendC {
@@ -451,5 +454,90 @@ void TransDataTo5HD(uint64_t dst[NCHW_CONV_ADDR_LIST_SIZE], uint64_t src[NCHW_CO
     }
     TransDataTo5HD(to, from, p, loc);
 }
+
+#if __NPU_ARCH__ == 3510
+
+// The element at byte dstBase + offset[i] of dst becomes src[i]; of two at one place, the later.
+template <typename T>
+void Scatter(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+             const LocalTensor<uint32_t> &offset, uint32_t dstBase, uint32_t count,
+             sim::Loc loc = sim::Loc::Here()) {
+    static_assert(sizeof(T) <= 4, "Scatter: types of 8, 16 and 32 bits");
+    sim::ThisCore().Begin(sim::Pipe::V, "Scatter", loc);
+    sim::CheckAligned(src, ONE_BLK_SIZE, "Scatter", loc);
+    sim::CheckAligned(offset, ONE_BLK_SIZE, "Scatter", loc);
+    sim::CheckRange(src, 0, uint64_t{count} * sizeof(T), false, "Scatter", loc);
+    sim::CheckRange(offset, 0, uint64_t{count} * sizeof(uint32_t), false, "Scatter", loc);
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint64_t at = uint64_t{dstBase} + offset.Data()[i];
+        if (at % sizeof(T) != 0 || dst.Address() + at + sizeof(T) > dst.End()) {
+            sim::ThisCore().Fail(sim::Check::GatherOffset, "Scatter", loc,
+                                 "offset %u is misaligned or outside of the destination; offsets "
+                                 "count bytes",
+                                 offset.Data()[i]);
+        }
+        sim::CheckRange(dst, at, sizeof(T), true, "Scatter", loc);
+        std::memcpy(reinterpret_cast<uint8_t *>(dst.Data()) + at, &src.Data()[i], sizeof(T));
+    }
+}
+
+namespace detail {
+template <typename T>
+void CheckInterleave(const LocalTensor<T> &dst0, const LocalTensor<T> &dst1, uint64_t count,
+                     const char *api, sim::Loc loc) {
+    static_assert(sizeof(T) <= 4, "Interleave and DeInterleave: types of 8, 16 and 32 bits");
+    for (const auto &dst : {dst0, dst1}) {
+        sim::CheckAligned(dst, ONE_BLK_SIZE, api, loc);
+        sim::CheckRange(dst, 0, count * sizeof(T), true, api, loc);
+    }
+}
+}  // namespace detail
+
+// src0[0], src1[0], src0[1], ...: the first half to dst0, the second to dst1.
+template <typename T>
+void Interleave(const LocalTensor<T> &dst0, const LocalTensor<T> &dst1, const LocalTensor<T> &src0,
+                const LocalTensor<T> &src1, int32_t count, sim::Loc loc = sim::Loc::Here()) {
+    const auto n = static_cast<uint32_t>(count < 0 ? 0 : count);
+    sim::ThisCore().Begin(sim::Pipe::V, "Interleave", loc);
+    sim::CheckRange(src0, 0, uint64_t{n} * sizeof(T), false, "Interleave", loc);
+    sim::CheckRange(src1, 0, uint64_t{n} * sizeof(T), false, "Interleave", loc);
+    detail::CheckInterleave(dst0, dst1, n, "Interleave", loc);
+    std::vector<T> all;
+    for (uint32_t i = 0; i < n; ++i) {
+        all.push_back(src0.Data()[i]);
+        all.push_back(src1.Data()[i]);
+    }
+    std::copy_n(all.begin(), n, dst0.Data());
+    std::copy_n(all.begin() + n, n, dst1.Data());
+}
+// The elements of src0 and then of src1 with even numbers to dst0, the others to dst1.
+template <typename T>
+void DeInterleave(const LocalTensor<T> &dst0, const LocalTensor<T> &dst1,
+                  const LocalTensor<T> &src0, const LocalTensor<T> &src1, int32_t count,
+                  sim::Loc loc = sim::Loc::Here()) {
+    const auto n = static_cast<uint32_t>(count < 0 ? 0 : count);
+    sim::ThisCore().Begin(sim::Pipe::V, "DeInterleave", loc);
+    sim::CheckRange(src0, 0, uint64_t{n} * sizeof(T), false, "DeInterleave", loc);
+    sim::CheckRange(src1, 0, uint64_t{n} * sizeof(T), false, "DeInterleave", loc);
+    detail::CheckInterleave(dst0, dst1, n, "DeInterleave", loc);
+    std::vector<T> all(src0.Data(), src0.Data() + n);
+    all.insert(all.end(), src1.Data(), src1.Data() + n);
+    for (uint32_t i = 0; i < 2 * n; ++i) {
+        (i % 2 == 0 ? dst0 : dst1).Data()[i / 2] = all[i];
+    }
+}
+template <typename T>
+void DeInterleave(const LocalTensor<T> &dst0, const LocalTensor<T> &dst1, const LocalTensor<T> &src,
+                  int32_t srcCount, sim::Loc loc = sim::Loc::Here()) {
+    if (srcCount < 0 || srcCount % 2 != 0) {
+        sim::ThisCore().Fail(sim::Check::Mask, "DeInterleave", loc,
+                             "%d elements do not make two halves", srcCount);
+        return;
+    }
+    const int32_t half = srcCount / 2;
+    DeInterleave(dst0, dst1, src, src[static_cast<uint32_t>(half)], half, loc);
+}
+
+#endif  // __NPU_ARCH__ == 3510
 
 }  // namespace AscendC

@@ -113,6 +113,11 @@ private:
     }
 };
 
+template <typename T, typename... Types>
+constexpr bool SupportType() {
+    return (std::is_same_v<T, Types> || ...);
+}
+
 // Masks, as older kernels set them.
 struct AscendCUtils {
     template <typename T, bool isSetMask = true>
