@@ -93,11 +93,16 @@ bool StopsAtFault() {
 
 }  // namespace
 
+// The compiler keeps the top of UB on 2201 (the 248 KB that the platform reports for 3510 are
+// already without it).
+constexpr uint64_t kReservedUbBytes = 8 * 1024;
+
 Core::Core(Grid &grid, uint32_t block, uint64_t ubBytes)
     : order(grid.kernel.npuArch, AutoSync() || grid.kernel.npuArch == 3510, AutoSync()),
       grid_(grid),
       block_(block),
       ubBytes_(ubBytes),
+      usableUbBytes_(grid.kernel.npuArch == 2201 ? ubBytes - kReservedUbBytes : ubBytes),
       enabledChecks_(EnabledChecks()),
       callsLeft_(CallLimit()),
       // Addresses of UB are multiples of 32 if the offset is.

@@ -170,6 +170,7 @@ void Grid::Run() {
     fibers_.resize(blocks);
     crossFlags_.assign(static_cast<size_t>(blocks) * kCrossFlags, 0);
     crossSets_ = crossFlags_;
+    crossSetAt_.assign(kCrossFlags, {nullptr, 0});
     uint32_t started = 0;
     uint32_t finished = 0;
     while (finished < blocks && failure_.empty()) {
@@ -230,6 +231,7 @@ void Grid::FiberMain(unsigned low, unsigned high) {
     try {
         self->run_(self->closure_);
         fiber.core->CheckExit();
+        self->CrossFlagsAtExit(*fiber.core);
     } catch (const Violation &violation) {
         self->failure_ = violation.text;
     } catch (const std::exception &error) {
@@ -384,6 +386,7 @@ void Grid::CrossSet(Core &core, int32_t id, const char *api, Loc loc) {
     }
     const auto at = [id](uint32_t block) { return static_cast<size_t>(block) * kCrossFlags + id; };
     ++crossSets_[at(core.Block())];
+    crossSetAt_[static_cast<size_t>(id)] = loc;
     // The counters rise when the last block has set the flag.
     for (uint32_t block = 0; block < blocks; ++block) {
         if (crossSets_[at(block)] == 0) {
@@ -435,6 +438,15 @@ void Grid::AwaitGm(const std::function<bool()> &ready, const char *api, Loc loc)
 void Grid::SignalGm() {
     ordersByFlags_ = true;
     Wake("a word of global memory");
+}
+
+void Grid::CrossFlagsAtExit(const Core &core) const {
+    for (size_t id = 0; id < kCrossFlags; ++id) {
+        if (crossFlags_[static_cast<size_t>(core.Block()) * kCrossFlags + id] != 0) {
+            core.Fail(Check::EventPair, "CrossCoreSetFlag", crossSetAt_[id],
+                      "flag %zu is still set at the end of the kernel", id);
+        }
+    }
 }
 
 }  // namespace sim

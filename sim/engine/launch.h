@@ -50,6 +50,8 @@ struct Grid {
     void CrossWait(Core &core, int32_t id, const char *api, Loc loc);
     void AwaitGm(const std::function<bool()> &ready, const char *api, Loc loc);
     void SignalGm();
+    // The next kernel would find the counters of `core` as they are.
+    void CrossFlagsAtExit(const Core &core) const;
 
     const KernelInfo kernel;
     const uint32_t blocks;
@@ -92,6 +94,7 @@ private:
     Estimate estimate_;
     std::vector<int> crossFlags_;     // by block and id
     std::vector<int> crossSets_;      // those that other blocks have not set yet
+    std::vector<Loc> crossSetAt_;     // by id, the last one
     SimAllocation lastAllocation_{};  // nearly all accesses hit the one before
 };
 

@@ -11,16 +11,10 @@ const char *BufferStateName(BufferState state) {
     return names[static_cast<int>(state)];
 }
 
-uint64_t UsableUbBytes() {
-    constexpr uint64_t reserved = 8 * 1024;
-    const Core &core = ThisCore();
-    return core.Kernel().npuArch == 2201 ? core.UbBytes() - reserved : core.UbBytes();
-}
-
 uint32_t BufferTable::Take(uint32_t bytes, const char *api, Loc loc) {
     const uint64_t rounded = (uint64_t{bytes} + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
     const uint32_t address = used_;
-    const uint64_t end = end_ != 0 ? end_ : UsableUbBytes();
+    const uint64_t end = end_ != 0 ? end_ : ThisCore().UsableUbBytes();
     if (address + rounded > end) {
         ThisCore().Fail(Check::UbExtent, api, loc,
                         "takes %llu bytes beside the %u in use, usable are %llu",

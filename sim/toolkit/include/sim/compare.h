@@ -73,6 +73,7 @@ void CompareCount(const LocalTensor<U> &dst, const LocalTensor<T> &src, Right ri
     }
 #endif
     sim::CheckAligned(dst, ONE_BLK_SIZE, api, loc);
+    sim::CheckAligned(src, ONE_BLK_SIZE, api, loc);
     sim::CheckRange(src, 0, uint64_t{count} * sizeof(T), false, api, loc);
     sim::CheckRange(dst, 0, (count + 7) / 8, true, api, loc);
     auto *bytes = reinterpret_cast<uint8_t *>(dst.Data());
@@ -114,6 +115,7 @@ template <typename T, typename U>
 void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
              CMPMODE mode, uint32_t count, sim::Loc loc = sim::Loc::Here()) {
     sim::ThisCore().Begin(sim::Pipe::V, "Compare", loc);
+    sim::CheckAligned(src1, ONE_BLK_SIZE, "Compare", loc);
     sim::CheckRange(src1, 0, uint64_t{count} * sizeof(T), false, "Compare", loc);
     detail::CompareCount(
         dst, src0, [&](uint32_t i) { return src1.Data()[i]; }, mode, count, "Compare", loc);
@@ -217,6 +219,9 @@ void SelectCount(const LocalTensor<T> &dst, const LocalTensor<U> &selection,
                                   : count;
         sim::CheckRange(selection, 0, (last + 7) / 8, false, "Select", loc);
     }
+    sim::CheckAligned(selection, ONE_BLK_SIZE, "Select", loc);
+    sim::CheckAligned(src0, ONE_BLK_SIZE, "Select", loc);
+    sim::CheckAligned(dst, ONE_BLK_SIZE, "Select", loc);
     sim::CheckRange(src0, 0, uint64_t{count} * sizeof(T), false, "Select", loc);
     sim::CheckRange(dst, 0, uint64_t{count} * sizeof(T), true, "Select", loc);
     const auto *bits = reinterpret_cast<const uint8_t *>(selection.Data());
@@ -260,6 +265,7 @@ void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selection, const Lo
             sim::Loc loc = sim::Loc::Here()) {
     sim::ThisCore().Begin(sim::Pipe::V, "Select", loc);
     detail::CheckSelectMode<T>(mode, false, loc);
+    sim::CheckAligned(src1, ONE_BLK_SIZE, "Select", loc);
     sim::CheckRange(src1, 0, uint64_t{count} * sizeof(T), false, "Select", loc);
     detail::SelectCount(
         dst, selection, src0, [&](uint32_t i) { return src1.Data()[i]; }, mode, count, loc);

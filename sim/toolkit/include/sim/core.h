@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -55,6 +56,10 @@ constexpr uint32_t kRepeatBytes = 256;  // one vector instruction step
 constexpr uint32_t kCacheLine = 64;     // of the scalar unit's data cache
 constexpr int kEvents = 8;              // flags between each two pipes
 
+// Its address stands for a type.
+template <typename T>
+inline constexpr char kTypeTag = 0;
+
 struct Grid;  // what the blocks of one launch share
 
 class SIM_API Core {
@@ -72,6 +77,8 @@ public:
     // --- Unified Buffer ---
     uint8_t *Ub() const { return ub_; }
     uint64_t UbBytes() const { return ubBytes_; }
+    // What of it a kernel may use.
+    uint64_t UsableUbBytes() const { return usableUbBytes_; }
     bool InUb(const void *address, uint64_t bytes) const {
         const auto *a = static_cast<const uint8_t *>(address);
         return a >= ub_ && a + bytes <= ub_ + ubBytes_;
@@ -90,6 +97,9 @@ public:
     void ReadUb(uint32_t offset, uint64_t bytes);
     void WriteUb(uint32_t offset, uint64_t bytes);
     void ForgetUb(uint32_t offset, uint64_t bytes);
+    bool WrittenUb(uint32_t offset, uint64_t bytes) const {
+        return std::memchr(initialised_ + offset, 0, bytes) == nullptr;
+    }
     // How many of the bytes from `offset` on are alike: all written, or none of them.
     uint32_t UbRun(uint32_t offset, uint32_t bytes, bool &written) const;
     // It reads or writes [address, address + bytes) of global memory.
@@ -127,6 +137,7 @@ public:
     SpecialRegisters special;
     enum class Atomic : uint8_t { None, Add, Max, Min } atomic = Atomic::None;
     Loc atomicSet = {nullptr, 0};
+    const void *atomicType = nullptr;              // &kTypeTag of it
     uint64_t Control() const { return control_; }  // CTRL
     bool Control(int bit) const { return (control_ >> bit & 1) != 0; }
     void SetControl(uint64_t value);
@@ -160,6 +171,7 @@ private:
     Grid &grid_;
     uint32_t block_;
     uint64_t ubBytes_;
+    uint64_t usableUbBytes_;
     uint64_t enabledChecks_;
     uint64_t callsLeft_;
     uint8_t *ub_;

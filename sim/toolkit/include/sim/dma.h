@@ -53,20 +53,27 @@ struct DataCopyPadExtParams {
         : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
 };
 
+namespace detail {
+template <typename T>
+void SetAtomic(sim::Core::Atomic atomic, sim::Loc loc) {
+    sim::Core &core = sim::ThisCore();
+    core.atomic = atomic;
+    core.atomicType = &sim::kTypeTag<T>;
+    core.atomicSet = loc;
+}
+}  // namespace detail
+
 template <typename T>
 void SetAtomicAdd(sim::Loc loc = sim::Loc::Here()) {
-    sim::ThisCore().atomic = sim::Core::Atomic::Add;
-    sim::ThisCore().atomicSet = loc;
+    detail::SetAtomic<T>(sim::Core::Atomic::Add, loc);
 }
 template <typename T>
 void SetAtomicMax(sim::Loc loc = sim::Loc::Here()) {
-    sim::ThisCore().atomic = sim::Core::Atomic::Max;
-    sim::ThisCore().atomicSet = loc;
+    detail::SetAtomic<T>(sim::Core::Atomic::Max, loc);
 }
 template <typename T>
 void SetAtomicMin(sim::Loc loc = sim::Loc::Here()) {
-    sim::ThisCore().atomic = sim::Core::Atomic::Min;
-    sim::ThisCore().atomicSet = loc;
+    detail::SetAtomic<T>(sim::Core::Atomic::Min, loc);
 }
 inline void SetAtomicNone() { sim::ThisCore().atomic = sim::Core::Atomic::None; }
 inline void DisableDmaAtomic() { SetAtomicNone(); }
@@ -120,6 +127,12 @@ void ToGlobal(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const Trans
     sim::CheckAligned(src, ONE_BLK_SIZE, api, loc);
     auto *global = reinterpret_cast<uint8_t *>(const_cast<T *>(dst.GetPhyAddr()));
     const auto *local = reinterpret_cast<const uint8_t *>(src.Data());
+    const sim::Core &core = sim::ThisCore();
+    if (core.atomic != sim::Core::Atomic::None && core.atomicType != &sim::kTypeTag<T>) {
+        core.Fail(sim::Check::DmaParams, api, loc,
+                  "the atomic copies were set for another type than that of the tensors, at %s:%d",
+                  core.atomicSet.file, core.atomicSet.line);
+    }
     for (uint32_t block = 0; block < t.blocks; ++block) {
         const int64_t offset = static_cast<int64_t>(block) * t.globalStep;
         sim::CheckRange(src, block * t.localStep, t.length, false, api, loc);

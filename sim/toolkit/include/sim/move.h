@@ -165,7 +165,16 @@ void CheckGather(const LocalTensor<T> &src, const uint32_t *offsets, uint32_t sr
             throw sim::Violation{"outside of the Unified Buffer"};
         }
     }
-    sim::CheckRange(src, uint64_t{srcBase} + low, high - low + sizeof(T), false, "Gather", loc);
+    const uint64_t first = uint64_t{srcBase} + low;
+    const uint64_t bytes = uint64_t{high} - low + sizeof(T);
+    if (sim::ThisCore().WrittenUb(static_cast<uint32_t>(src.Address() + first), bytes)) {
+        sim::CheckRange(src, first, bytes, false, "Gather", loc);
+        return;
+    }
+    // What nobody wrote may lie between the elements.
+    for (uint32_t i = 0; i < count; ++i) {
+        sim::CheckRange(src, uint64_t{srcBase} + offsets[i], sizeof(T), false, "Gather", loc);
+    }
 }
 
 template <typename T>

@@ -54,10 +54,6 @@ private:
     uint32_t end_ = 0;  // 0 = of all that kernels may use
 };
 
-// What of UB a kernel may use; the compiler keeps the top 8 KB of it on 2201 (the 248 KB that the
-// platform reports for 3510 are already without them).
-SIM_API uint64_t UsableUbBytes();
-
 // Type-independent part of a queue: a ring of buffers and the order in which they were enqueued.
 class SIM_API QueueState {
 public:
@@ -301,7 +297,7 @@ private:
 template <typename T, TPosition position>
 bool PopStackBuffer(LocalTensor<T> &tensor) {
     const uint32_t begin = GetTPipePtr() == nullptr ? 0 : GetTPipePtr()->Used();
-    const auto end = static_cast<uint32_t>(sim::UsableUbBytes());
+    const auto end = static_cast<uint32_t>(sim::ThisCore().UsableUbBytes());
     tensor = LocalTensor<T>(position, begin, end - begin, end);
     return end > begin;
 }
@@ -321,11 +317,11 @@ public:
     LocalTensor<T> Alloc(uint32_t elements, sim::Loc loc = sim::Loc::Here()) {
         const LocalTensor<T> tensor(position, address_, elements);
         const uint64_t bytes = sim::BytesOf<T>(elements);
-        if (address_ + bytes > sim::UsableUbBytes()) {
+        if (address_ + bytes > sim::ThisCore().UsableUbBytes()) {
             sim::ThisCore().Fail(sim::Check::UbExtent, "LocalMemAllocator::Alloc", loc,
                                  "takes %llu bytes beside the %u in use, usable are %llu",
                                  static_cast<unsigned long long>(bytes), address_,
-                                 static_cast<unsigned long long>(sim::UsableUbBytes()));
+                                 static_cast<unsigned long long>(sim::ThisCore().UsableUbBytes()));
         }
         address_ += static_cast<uint32_t>((bytes + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE);
         return tensor;

@@ -198,20 +198,43 @@ void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, const Local
     dst.Data()[0] = sums[0];
 }
 
+namespace detail {
+// On 2201 each whole repeat leaves a value and an index in the scratch, before the next round.
+template <typename T>
+void UseScratch(const LocalTensor<T> &scratch, uint32_t repeats, const char *api, sim::Loc loc) {
+#if __NPU_ARCH__ == 2201
+    const uint64_t bytes =
+        (uint64_t{repeats} * 2 * sizeof(T) + ONE_BLK_SIZE - 1) / ONE_BLK_SIZE * ONE_BLK_SIZE;
+    if (bytes != 0) {
+        sim::CheckAligned(scratch, ONE_BLK_SIZE, api, loc);
+        sim::CheckRange(scratch, 0, bytes, true, api, loc);
+        sim::ThisCore().ForgetUb(scratch.Address(), bytes);
+    }
+#else
+    static_cast<void>(scratch);
+    static_cast<void>(repeats);
+    static_cast<void>(api);
+    static_cast<void>(loc);
+#endif
+}
+}  // namespace detail
+
 // The value, and with calIndex where it is, as the bits of an integer.
-#define SIM_EXTREME(Op, Better)                                                                   \
-    template <typename T>                                                                         \
-    void Op(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &,         \
-            int32_t count, bool calIndex = false, sim::Loc loc = sim::Loc::Here()) {              \
-        const auto in = detail::ReadCount(src, count, #Op, loc);                                  \
-        detail::ReduceExtreme<detail::Better>(dst, in, calIndex, #Op, loc);                       \
-    }                                                                                             \
-    template <typename T, typename M>                                                             \
-    void Op(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &, M mask, \
-            int32_t repeatTime, int32_t srcRepStride, bool calIndex = false,                      \
-            sim::Loc loc = sim::Loc::Here()) {                                                    \
-        const auto in = detail::ReadAnyRepeats(src, mask, repeatTime, srcRepStride, #Op, loc);    \
-        detail::ReduceExtreme<detail::Better>(dst, in, calIndex, #Op, loc);                       \
+#define SIM_EXTREME(Op, Better)                                                                  \
+    template <typename T>                                                                        \
+    void Op(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &scratch, \
+            int32_t count, bool calIndex = false, sim::Loc loc = sim::Loc::Here()) {             \
+        const auto in = detail::ReadCount(src, count, #Op, loc);                                 \
+        detail::UseScratch(scratch, in.steps.repeats, #Op, loc);                                 \
+        detail::ReduceExtreme<detail::Better>(dst, in, calIndex, #Op, loc);                      \
+    }                                                                                            \
+    template <typename T, typename M>                                                            \
+    void Op(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &scratch, \
+            M mask, int32_t repeatTime, int32_t srcRepStride, bool calIndex = false,             \
+            sim::Loc loc = sim::Loc::Here()) {                                                   \
+        const auto in = detail::ReadAnyRepeats(src, mask, repeatTime, srcRepStride, #Op, loc);   \
+        detail::UseScratch(scratch, in.steps.repeats, #Op, loc);                                 \
+        detail::ReduceExtreme<detail::Better>(dst, in, calIndex, #Op, loc);                      \
     }
 SIM_EXTREME(ReduceMax, Greater)
 SIM_EXTREME(ReduceMin, Less)

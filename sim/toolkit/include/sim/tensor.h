@@ -184,10 +184,15 @@ private:
     void CheckScalar(uint32_t index, const char *api, sim::Loc loc) const {
         sim::ThisCore().Begin(sim::Pipe::S, api, loc);
         const uint64_t offset = address_ + uint64_t{index} * sizeof(T);
-        if (offset + sizeof(T) > end_ || end_ > sim::ThisCore().UbBytes()) {
-            sim::ThisCore().Fail(sim::Check::UbExtent, api, loc,
-                                 "element %u is at byte %llu, the buffer ends at %u", index,
-                                 static_cast<unsigned long long>(offset), end_);
+        const sim::Core &core = sim::ThisCore();
+        if (offset + sizeof(T) > end_ || offset + sizeof(T) > core.UsableUbBytes()) {
+            core.Fail(sim::Check::UbExtent, api, loc,
+                      "element %u is at byte %llu, the buffer ends at %u, what is usable at %llu",
+                      index, static_cast<unsigned long long>(offset), end_,
+                      static_cast<unsigned long long>(core.UsableUbBytes()));
+            if (offset + sizeof(T) > core.UbBytes()) {
+                throw sim::Violation{"outside of the Unified Buffer"};
+            }
         }
     }
 

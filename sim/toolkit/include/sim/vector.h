@@ -109,10 +109,12 @@ void CheckRange(const AscendC::LocalTensor<T> &tensor, uint64_t offset, uint64_t
                 const char *api, Loc loc) {
     const uint64_t begin = tensor.Address() + offset;
     Core &core = ThisCore();
-    if (begin + bytes > tensor.End() || tensor.End() > core.UbBytes()) {
-        core.Fail(Check::UbExtent, api, loc, "%s UB bytes [%llu, %llu), the buffer ends at %u",
+    if (begin + bytes > tensor.End() || begin + bytes > core.UsableUbBytes()) {
+        core.Fail(Check::UbExtent, api, loc,
+                  "%s UB bytes [%llu, %llu), the buffer ends at %u, what is usable at %llu",
                   write ? "writes" : "reads", static_cast<unsigned long long>(begin),
-                  static_cast<unsigned long long>(begin + bytes), tensor.End());
+                  static_cast<unsigned long long>(begin + bytes), tensor.End(),
+                  static_cast<unsigned long long>(core.UsableUbBytes()));
         if (begin + bytes > core.UbBytes()) {
             throw Violation{"outside of the Unified Buffer"};
         }
