@@ -1,4 +1,4 @@
-"""One command per task: ``nox -s tests | lint | bench``. nox makes the environments."""
+"""One command per task: ``nox -s tests | lint | docs | bench``. nox makes the environments."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def tests(session: nox.Session) -> None:
 def lint(session: nox.Session) -> None:
     """Check style and types; change nothing."""
     session.install("ruff>=0.6", "mypy>=1.11", "clang-format>=18,<22", "nox", "pybind11>=3.0")
-    python = ["amct_ops", "cmake", "ops", "sim/control", "tests", "benchmarks", "noxfile.py",
-              "sim/toolkit/bin/bisheng"]  # fmt: skip
+    python = ["amct_ops", "cmake", "docs", "ops", "sim/control", "tests", "benchmarks",
+              "noxfile.py", "sim/toolkit/bin/bisheng"]  # fmt: skip
     session.run("ruff", "check", *python)
     session.run("ruff", "format", "--check", *python)
     session.run("mypy", "cmake/amct_plan.py", "amct_ops")
@@ -61,6 +61,12 @@ def lint(session: nox.Session) -> None:
         if path.suffix in (".cpp", ".h", ".asc")
     ]
     session.run("clang-format", "--dry-run", "--Werror", *sources)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Write the documents that are made from the code."""
+    session.run("python", "docs/make_supported.py")
 
 
 @nox.session

@@ -639,7 +639,8 @@ class CompileErrors(unittest.TestCase):
         trait = "static constexpr Reg::CastTrait t{{Reg::RegLayout::{}, Reg::SatMode::SAT, {}}};"
         zeroing = "Reg::MaskMergeMode::ZEROING, RoundMode::CAST_"
         for statement, expected in {
-            trait.format("ZERO", zeroing + "ROUND") + "Reg::Cast<hifloat8_t, bfloat16_t, t>(q, b, m);":
+            trait.format("ZERO", zeroing + "ROUND")
+            + "Reg::Cast<hifloat8_t, bfloat16_t, t>(q, b, m);":
                 "no cast between these types",
             trait.format("ZERO", zeroing + "RINT") + "Reg::Cast<hifloat8_t, half, t>(q, h, m);":
                 "do not have the trait's RoundMode",

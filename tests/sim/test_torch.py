@@ -14,10 +14,11 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-import amct_ops.hifloat8_cast  # noqa: F401
 import torch
 import torch_npu  # noqa: F401
 from torch.utils._pytree import tree_leaves
+
+import amct_ops.hifloat8_cast  # noqa: F401
 
 
 def convnet() -> torch.nn.Module:
