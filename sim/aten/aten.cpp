@@ -66,7 +66,7 @@ public:
         {
             const SeededRandomness randomness(*this, stack, first);
             const at::AutoDispatchBelowADInplaceOrView belowAutograd;
-            op_.redispatchBoxed(c10::DispatchKeySet(DispatchKey::CPU), stack);
+            op_.redispatchBoxed(keys_, stack);
         }
         AdoptResizes();
         const size_t results = op_.schema().returns().size();
@@ -133,6 +133,7 @@ private:
     };
 
     void FindDevice(const Stack &stack, size_t first) {
+        const bool mixes = MixesDevices(stack[first]);
         bool cpu = false;
         const auto see = [&](const at::Tensor &tensor) {
             if (!tensor.defined()) {
@@ -140,7 +141,7 @@ private:
             }
             const c10::Device device = tensor.device();
             if (device.type() == c10::DeviceType::PrivateUse1) {
-                TORCH_CHECK(!device_ || *device_ == device || MixesDevices(),
+                TORCH_CHECK(!device_ || *device_ == device || mixes,
                             "Expected all tensors to be on the same device, but found at least two "
                             "devices, ",
                             *device_, " and ", device, "!");
@@ -153,7 +154,7 @@ private:
             ForEachTensor(stack[i], see);
         }
         TORCH_CHECK(
-            !(cpu && device_) || MixesDevices(),
+            !(cpu && device_) || mixes,
             "Expected all tensors to be on the same device, but found at least two devices, ",
             *device_, " and cpu!");
         for (size_t i = first; i < stack.size() && !device_; ++i) {
@@ -167,22 +168,18 @@ private:
         }
     }
 
-    // Operators that take tensors of several devices, on real devices too.
-    bool MixesDevices() const {
+    // Operators that take tensors of several devices, on real devices too: copies, and indices of
+    // the host for a tensor of the device.
+    bool MixesDevices(const IValue &self) const {
         const std::string &name = op_.schema().name();
-        static const auto *names =
-            new std::unordered_set<std::string>{"aten::copy_",
-                                                "aten::_copy_from",
-                                                "aten::_copy_from_and_resize",
-                                                "aten::index",
-                                                "aten::index_put",
-                                                "aten::index_put_",
-                                                "aten::_index_put_impl_",
-                                                "aten::_pack_padded_sequence",
-                                                "aten::set_",
-                                                "aten::_unsafe_index",
-                                                "aten::_unsafe_index_put"};
-        return names->count(name) != 0;
+        static const auto *copies = new std::unordered_set<std::string>{
+            "aten::copy_", "aten::_copy_from", "aten::_copy_from_and_resize",
+            "aten::_pack_padded_sequence", "aten::set_"};
+        static const auto *indexing = new std::unordered_set<std::string>{
+            "aten::index",         "aten::index_put",         "aten::index_put_",
+            "aten::_unsafe_index", "aten::_unsafe_index_put", "aten::_index_put_impl_"};
+        return copies->count(name) != 0 ||
+               (indexing->count(name) != 0 && !self.toTensor().device().is_cpu());
     }
 
     template <typename See>
@@ -232,6 +229,12 @@ private:
         if (!npu.defined() || npu.device().type() != c10::DeviceType::PrivateUse1) {
             hostArguments_.push_back(npu);
             return npu;
+        }
+        if (npu.layout() == at::kSparse) {
+            keys_ = c10::DispatchKeySet(DispatchKey::SparseCPU);
+            return at::_sparse_coo_tensor_unsafe(Wrap(npu._indices()), Wrap(npu._values()),
+                                                 npu.sizes(), npu.options().device(at::kCPU),
+                                                 npu.is_coalesced());
         }
         TORCH_CHECK(npu.layout() == at::kStrided, op_.schema().name(), ": tensors of layout ",
                     npu.layout(), " are not simulated on the NPU");
@@ -335,6 +338,8 @@ private:
                 return argument.npu.as_strided(cpu.sizes(), cpu.strides(), cpu.storage_offset());
             }
         }
+        TORCH_CHECK_NOT_IMPLEMENTED(!cpu.is_quantized(), op_.schema().name(),
+                                    ": quantized tensors are not simulated on the NPU");
         if (cpu._is_zerotensor()) {  // has no memory
             return at::zeros(cpu.sizes(), cpu.options().device(*device_));
         }
@@ -375,6 +380,7 @@ private:
 
     const OperatorHandle &op_;
     std::optional<c10::Device> device_;
+    c10::DispatchKeySet keys_{DispatchKey::CPU};
     std::vector<Argument> arguments_;
     std::vector<at::Tensor> hostArguments_;  // of copies between host and device, for example
     std::unordered_map<c10::StorageImpl *, c10::Storage> storages_;
@@ -469,6 +475,12 @@ bool HasCpuBody(const std::string &name) {
     return names->count(name) != 0;
 }
 
+// Of sparse tensors torch_npu has torch's own kernels, made of dense operators. These end in CANN's
+// operators instead, or lose elements of the mask where the dense tensor is zero.
+bool IsSparseOnCpu(const std::string &name) {
+    return name == "aten::_coalesce" || name == "aten::addmm" || name == "aten::sparse_mask";
+}
+
 // Whether a user registered the active kernel: theirs stays.
 bool IsUsers(const OperatorHandle &op) {
     const std::string state = op.dumpState();
@@ -511,6 +523,9 @@ public:
         }
         if (name.rfind("aten::", 0) != 0) {
             return;
+        }
+        if (IsSparseOnCpu(name)) {
+            Put(op, DispatchKey::SparsePrivateUse1, K::makeFromBoxedFunction<&OnCpu>());
         }
         const bool cpu = op.hasKernelForDispatchKey(DispatchKey::CPU) || HasCpuBody(name);
         // The composite body has the gradient where there is no other formula for it.

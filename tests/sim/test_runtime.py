@@ -93,6 +93,37 @@ class Operators(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "at least two devices, npu:0 and cpu!"):
             torch.ones(3, device="npu") + torch.ones(3)
 
+    def test_indices_of_the_host_for_a_tensor_of_the_device_only(self) -> None:
+        x, indices = torch.arange(4), torch.tensor([1, 2])
+        self.assertEqual(x.npu()[indices].tolist(), [1, 2])
+        with self.assertRaisesRegex(RuntimeError, "at least two devices, npu:0 and cpu!"):
+            x[indices.npu()]
+
+    def test_sparse_tensors(self) -> None:
+        indices, values = torch.tensor([[0, 0, 2], [1, 1, 0]]), torch.tensor([1.0, 2.0, 3.0])
+        sparse = torch.sparse_coo_tensor(indices.npu(), values.npu(), (3, 3))
+        self.assertEqual(sparse.coalesce().values().tolist(), [3.0, 3.0])
+        dense = torch.tensor([[0.0, 3.0, 0.0], [0.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
+        self.assertTrue(torch.equal((sparse @ torch.eye(3).npu()).cpu(), dense))
+        for other in (dense.npu().to_sparse(), dense.npu().to_sparse_csr()):
+            self.assertEqual(other.device.type, "npu")
+            self.assertTrue(torch.equal(other.to_dense().cpu(), dense))
+        weight = torch.zeros(4, 2, device="npu", requires_grad=True)
+        rows = torch.tensor([1, 1, 3]).npu()
+        torch.nn.functional.embedding(rows, weight, sparse=True).sum().backward()
+        self.assertEqual(weight.grad.layout, torch.sparse_coo)
+        torch.optim.SparseAdam([weight], lr=1.0).step()
+        self.assertEqual(weight.count_nonzero().item(), 4)
+
+    def test_kinds_of_tensors_that_are_refused_by_name(self) -> None:
+        x = torch.ones(4, device="npu")
+        for name, function in {
+            "quantize_per_tensor": lambda: torch.quantize_per_tensor(x, 0.1, 0, torch.quint8),
+            "to_mkldnn": x.to_mkldnn,
+        }.items():
+            with self.assertRaisesRegex(NotImplementedError, f"aten::{name}: .* not simulated"):
+                function()
+
     def test_an_operator_of_cann_is_refused_by_name(self) -> None:
         x = torch.ones(4, 8, device="npu")
         with self.assertRaisesRegex(NotImplementedError, "npu::npu_swiglu is an operator of CANN"):

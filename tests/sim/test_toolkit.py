@@ -213,7 +213,7 @@ class Kernels(unittest.TestCase):
             "library = [ctypes.CDLL(path) for path in sys.argv[1:]][-1]\n"
             "stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)\n"
             "z = torch.ones(1024, device='npu')\n"
-            "for output in (place, small.data_ptr()):\n"
+            "for output in (place, small.data_ptr(), small.data_ptr() + 2048):\n"
             "    addresses = [ctypes.c_void_p(a) for a in (x.data_ptr(), output)]\n"
             "    library.LaunchNone(ctypes.c_uint32(1), stream, *addresses, 1024)\n"
             "    try:\n"
@@ -231,6 +231,7 @@ class Kernels(unittest.TestCase):
             run.stdout,
             r"(?s)\[gm-extent\] kernel .* accesses 1024 bytes at 0x\w+, which is no device memory"
             r".*\[gm-extent\] kernel .* accesses bytes \[1024, 2048\) of a device allocation of "
+            r".*\[gm-extent\] kernel .* accesses 1024 bytes at 0x\w+, which is no device memory"
             r".*\n512\.0 1024\.0\n$",
             run.stderr,
         )
