@@ -414,18 +414,20 @@ void Core::SyncAllBy(const void *counters, uint64_t bytes, const char *api, Loc 
     }
     SyncAll(api, loc);
 }
-void Core::CrossSet(int32_t id, const char *api, Loc loc) { grid_.CrossSet(*this, id, api, loc); }
+void Core::CrossSet(Pipe pipe, int32_t id, const char *api, Loc loc) {
+    grid_.CrossSet(*this, pipe, id, api, loc);
+}
 void Core::CrossWait(int32_t id, const char *api, Loc loc) {
     grid_.CrossWait(*this, id, api, loc);
     order.Barrier(Pipe::ALL);
 }
 void Core::AwaitGm(const std::function<bool()> &ready, const char *api, Loc loc) {
-    grid_.AwaitGm(ready, api, loc);
+    grid_.AwaitGm(*this, ready, api, loc);
     order.Barrier(Pipe::ALL);
 }
 void Core::SignalGm() {
     order.Barrier(Pipe::ALL);
-    grid_.SignalGm();
+    grid_.SignalGm(*this);
 }
 
 }  // namespace sim

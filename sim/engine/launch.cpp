@@ -171,6 +171,8 @@ void Grid::Run() {
     crossFlags_.assign(static_cast<size_t>(blocks) * kCrossFlags, 0);
     crossSets_ = crossFlags_;
     crossSetAt_.assign(kCrossFlags, {nullptr, 0});
+    known_.resize(blocks);
+    flagKnown_.resize(kCrossFlags);
     uint32_t started = 0;
     uint32_t finished = 0;
     while (finished < blocks && failure_.empty()) {
@@ -286,36 +288,38 @@ bool Grid::FindAllocation(const void *address, uint64_t bytes) {
 }
 
 void Grid::TouchGm(const Core &core, uint64_t begin, uint64_t end, bool write) {
-    if (blocks == 1 || ordersByFlags_) {
+    if (blocks == 1) {
         return;
     }
-    const auto self = static_cast<int64_t>(core.Block());
+    const Touch &now = core.order.Current();
     const bool atomic = write && core.atomic != Core::Atomic::None;
+    const auto check = [&](const BlockTouch(&others)[2], bool otherWrites) {
+        for (const BlockTouch &other : others) {
+            if (!Ordered(core, other)) {
+                core.Fail(Check::GmOverlap, now.api, now.loc,
+                          "%s %llu bytes of global memory that block %u %s at %s:%d (%s), with no "
+                          "SyncAll, and no flag set behind that, between",
+                          write ? "writes" : "reads", static_cast<unsigned long long>(end - begin),
+                          other.block, otherWrites ? "writes" : "reads", other.touch.loc.file,
+                          other.touch.loc.line, other.touch.api);
+            }
+        }
+    };
+    const auto record = [&](BlockTouch(&last)[2]) {
+        if (last[0].block != core.Block()) {
+            last[1] = last[0];
+        }
+        last[0] = {core.Block(), now};
+    };
     gm_.ForEach(begin, end, [&](GmUse &use) {
-        const bool othersWrite = use.writer != GmUse::kNobody && use.writer != self;
-        const bool othersRead = use.reader != GmUse::kNobody && use.reader != self;
-        if ((othersWrite && !(atomic && use.atomic)) || (write && othersRead)) {
-            const Touch &other = othersWrite ? use.write : use.read;
-            const int64_t block = othersWrite ? use.writer : use.reader;
-            const std::string who =
-                block == GmUse::kSeveral ? "other blocks" : "block " + std::to_string(block);
-            core.Fail(Check::GmOverlap, core.order.Current().api, core.order.Current().loc,
-                      "%s %llu bytes of global memory that %s %s at %s:%d (%s), with no SyncAll "
-                      "between",
-                      write ? "writes" : "reads", static_cast<unsigned long long>(end - begin),
-                      who.c_str(), othersWrite ? "writes" : "reads", other.loc.file, other.loc.line,
-                      other.api);
+        if (!(atomic && use.atomic)) {
+            check(use.writes, true);
         }
         if (write) {
-            use.atomic = atomic && (use.writer == GmUse::kNobody || use.atomic);
-            use.writer =
-                use.writer == GmUse::kNobody || use.writer == self ? self : GmUse::kSeveral;
-            use.write = core.order.Current();
-        } else {
-            use.reader =
-                use.reader == GmUse::kNobody || use.reader == self ? self : GmUse::kSeveral;
-            use.read = core.order.Current();
+            check(use.reads, false);
+            use.atomic = atomic && use.atomic;
         }
+        record(write ? use.writes : use.reads);
     });
 }
 
@@ -328,13 +332,13 @@ void Grid::TouchCaches(const Core &core, uint64_t begin, uint64_t end, bool writ
             fiber.core->OthersTouchGm(core, begin, end, write);
         }
     }
-    if (blocks == 1 || !write || ordersByFlags_ || (!scalar && scalarLines_.empty())) {
+    if (blocks == 1 || !write || (!scalar && scalarLines_.empty())) {
         return;
     }
     for (uint64_t line = begin / kCacheLine; line <= (end - 1) / kCacheLine; ++line) {
         const auto found = scalarLines_.find(line);
-        if (found != scalarLines_.end() && found->second.block != core.Block()) {
-            const ScalarWrite &other = found->second;
+        if (found != scalarLines_.end() && !Ordered(core, found->second)) {
+            const BlockTouch &other = found->second;
             core.Fail(Check::Dcache, now.api, now.loc,
                       "writes to a cache line of 64 bytes that block %u writes by its scalar unit "
                       "at %s:%d (%s): one of the two is lost when the line is written back",
@@ -346,12 +350,45 @@ void Grid::TouchCaches(const Core &core, uint64_t begin, uint64_t end, bool writ
     }
 }
 
-void Grid::SyncAll(Core &core, const char *api, Loc loc) {
+void Grid::CheckAllRun(const Core &core, const char *api, Loc loc) const {
     if (blocks > static_cast<uint32_t>(profile_.aivCores)) {
         core.Fail(Check::Sync, api, loc,
                   "%u blocks wait for each other, but %s has %d vector cores: a hang", blocks,
                   profile_.name, profile_.aivCores);
     }
+}
+
+void Grid::Tell(Core &core, Pipe pipe, Known &told) const {
+    told.resize(blocks);
+    const Known &known = known_[core.Block()];
+    for (size_t other = 0; other < known.size(); ++other) {
+        told[other].Join(known[other]);
+    }
+    told[core.Block()].Join(core.order.Finished(pipe));
+}
+
+void Grid::Learn(Core &core, const Known &told) {
+    Known &known = known_[core.Block()];
+    known.resize(blocks);
+    double cycle = 0;
+    for (size_t other = 0; other < told.size(); ++other) {
+        known[other].Join(told[other]);
+        cycle = std::max(cycle, told[other].cycle);
+    }
+    core.order.WaitForAll(cycle);
+}
+
+bool Grid::Ordered(const Core &core, const BlockTouch &other) const {
+    if (other.touch.number == 0 || other.block == core.Block()) {
+        return true;
+    }
+    const Known &known = known_[core.Block()];
+    return !known.empty() &&
+           known[other.block].known[static_cast<int>(other.touch.pipe)] >= other.touch.number;
+}
+
+void Grid::SyncAll(Core &core, const char *api, Loc loc) {
+    CheckAllRun(core, api, loc);
     released_ = std::max(released_, core.order.timing.End());
     if (++arrived_ < blocks) {
         char text[256];
@@ -376,15 +413,15 @@ void Grid::Wake(const std::string &prefix) {
     }
 }
 
-void Grid::CrossSet(Core &core, int32_t id, const char *api, Loc loc) {
-    ordersByFlags_ = true;
-    released_ = std::max(released_, core.order.timing.End());
+void Grid::CrossSet(Core &core, Pipe pipe, int32_t id, const char *api, Loc loc) {
+    CheckAllRun(core, api, loc);
     if (id < 0 || id >= kCrossFlags) {
         core.Fail(Check::EventPair, api, loc, "flag id %d, allowed are 0 to %d", id,
                   kCrossFlags - 1);
         return;
     }
     const auto at = [id](uint32_t block) { return static_cast<size_t>(block) * kCrossFlags + id; };
+    Tell(core, pipe, flagKnown_[static_cast<size_t>(id)]);
     ++crossSets_[at(core.Block())];
     crossSetAt_[static_cast<size_t>(id)] = loc;
     // The counters rise when the last block has set the flag.
@@ -421,22 +458,23 @@ void Grid::CrossWait(Core &core, int32_t id, const char *api, Loc loc) {
         std::snprintf(text, sizeof(text), "flag %d at %s:%d (%s)", id, loc.file, loc.line, api);
         Block(text);
     }
-    core.order.WaitForAll(released_);
     --flag;
+    Learn(core, flagKnown_[static_cast<size_t>(id)]);
 }
 
-void Grid::AwaitGm(const std::function<bool()> &ready, const char *api, Loc loc) {
-    ordersByFlags_ = true;
+void Grid::AwaitGm(Core &core, const std::function<bool()> &ready, const char *api, Loc loc) {
+    CheckAllRun(core, api, loc);
     while (!ready()) {
         char text[256];
         std::snprintf(text, sizeof(text), "a word of global memory at %s:%d (%s)", loc.file,
                       loc.line, api);
         Block(text);
     }
+    Learn(core, wordKnown_);
 }
 
-void Grid::SignalGm() {
-    ordersByFlags_ = true;
+void Grid::SignalGm(Core &core) {
+    Tell(core, Pipe::S, wordKnown_);
     Wake("a word of global memory");
 }
 

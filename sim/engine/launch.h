@@ -41,15 +41,15 @@ struct Grid {
 
     // For the cores. Whether one allocation holds all of [address, address + bytes).
     bool FindAllocation(const void *address, uint64_t bytes);
-    // Fails if another block touched the bytes, one of the two writes, and no SyncAll lies between.
+    // Fails if another block touched the bytes, one of the two writes, and nothing orders the two.
     void TouchGm(const Core &core, uint64_t begin, uint64_t end, bool write);
     // What the data caches of the other cores, and `core`'s own behind a DMA, hold of the bytes.
     void TouchCaches(const Core &core, uint64_t begin, uint64_t end, bool write);
     void SyncAll(Core &core, const char *api, Loc loc);
-    void CrossSet(Core &core, int32_t id, const char *api, Loc loc);
+    void CrossSet(Core &core, Pipe pipe, int32_t id, const char *api, Loc loc);
     void CrossWait(Core &core, int32_t id, const char *api, Loc loc);
-    void AwaitGm(const std::function<bool()> &ready, const char *api, Loc loc);
-    void SignalGm();
+    void AwaitGm(Core &core, const std::function<bool()> &ready, const char *api, Loc loc);
+    void SignalGm(Core &core);
     // The next kernel would find the counters of `core` as they are.
     void CrossFlagsAtExit(const Core &core) const;
 
@@ -64,6 +64,8 @@ private:
     void Block(const std::string &waitsFor);
     // Lets the blocks go on whose `waitsFor` begins so.
     void Wake(const std::string &prefix);
+    // Fails if not all blocks run at the same time, since they wait for each other.
+    void CheckAllRun(const Core &core, const char *api, Loc loc) const;
 
     const SimSocProfile &profile_;
     void (*run_)(void *);
@@ -73,24 +75,30 @@ private:
     ucontext_t scheduler_{};
     std::string failure_;
     // Who touched global memory since the last SyncAll.
+    struct BlockTouch {
+        uint32_t block = 0;
+        Touch touch;  // number 0 = none
+    };
     struct GmUse {
-        static constexpr int64_t kNobody = -1;
-        static constexpr int64_t kSeveral = -2;
-        int64_t writer = kNobody;
-        int64_t reader = kNobody;
-        bool atomic = false;  // all writes so far
-        Touch write;
-        Touch read;
+        // Of two different blocks, the last one first.
+        BlockTouch writes[2];
+        BlockTouch reads[2];
+        bool atomic = true;  // all writes so far
     };
     IntervalMap<GmUse> gm_;
-    struct ScalarWrite {
-        uint32_t block;
-        Touch touch;
-    };
-    std::unordered_map<uint64_t, ScalarWrite> scalarLines_;  // by cache line, since then
-    bool ordersByFlags_ = false;  // blocks order themselves in ways that are not followed
-    uint32_t arrived_ = 0;        // at SyncAll
-    double released_ = 0;         // the cycle of the last SyncAll or cross-core flag
+    std::unordered_map<uint64_t, BlockTouch> scalarLines_;  // by cache line, since then
+    // Which instructions of each block one of them knows to be complete.
+    using Known = std::vector<Clock>;
+    std::vector<Known> known_;      // by block; without an entry, it knows nothing of the others
+    std::vector<Known> flagKnown_;  // by flag id, who waits for it learns that
+    Known wordKnown_;               // and who waits for a word of global memory, that
+    // What `core` tells the others, by an instruction of `pipe`.
+    void Tell(Core &core, Pipe pipe, Known &told) const;
+    void Learn(Core &core, const Known &told);
+    // Whether an access by another block is complete before what `core` does now.
+    bool Ordered(const Core &core, const BlockTouch &other) const;
+    uint32_t arrived_ = 0;  // at SyncAll
+    double released_ = 0;   // the cycle of the last SyncAll
     Estimate estimate_;
     std::vector<int> crossFlags_;     // by block and id
     std::vector<int> crossSets_;      // those that other blocks have not set yet

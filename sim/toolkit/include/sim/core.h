@@ -157,7 +157,8 @@ public:
     void SyncAll(const char *api, Loc loc);
     // SyncAll by counters in global memory, which must begin as zeros.
     void SyncAllBy(const void *counters, uint64_t bytes, const char *api, Loc loc);
-    void CrossSet(int32_t id, const char *api, Loc loc);
+    // The flag is set when all that `pipe` was given is complete.
+    void CrossSet(Pipe pipe, int32_t id, const char *api, Loc loc);
     void CrossWait(int32_t id, const char *api, Loc loc);
     // Lets other blocks run until ready(), which looks at a word that another block writes.
     void AwaitGm(const std::function<bool()> &ready, const char *api, Loc loc);

@@ -107,7 +107,7 @@ void SyncAll(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t
 template <uint8_t mode, pipe_t pipe>
 void CrossCoreSetFlag(uint16_t id, sim::Loc loc = sim::Loc::Here()) {
     static_assert(mode == 0, "the simulated core has no cube unit: only mode 0, all vector cores");
-    sim::ThisCore().CrossSet(id, "CrossCoreSetFlag", loc);
+    sim::ThisCore().CrossSet(sim::ToPipe(pipe), id, "CrossCoreSetFlag", loc);
 }
 template <uint8_t mode = 0, pipe_t pipe = PIPE_S>
 void CrossCoreWaitFlag(uint16_t id, sim::Loc loc = sim::Loc::Here()) {
