@@ -402,6 +402,7 @@ void Core::CheckExit() const {
 
 uint32_t Core::Blocks() const { return grid_.blocks; }
 const KernelInfo &Core::Kernel() const { return grid_.kernel; }
+double Core::ClockMhz() const { return grid_.profile.clockMhz; }
 
 void Core::SyncAll(const char *api, Loc loc) {
     order.Barrier(Pipe::ALL);

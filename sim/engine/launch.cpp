@@ -184,7 +184,7 @@ void Grid::Run() {
                 continue;
             }
             if (i >= started) {
-                fiber.core = std::make_unique<Core>(*this, i, profile_.ubBytes);
+                fiber.core = std::make_unique<Core>(*this, i, profile.ubBytes);
                 fiber.core->order.timing.trace = estimate_.Trace(fiber.spans);
                 // A block that never waits gives its stack to the next one.
                 Start(fiber, stacks.Get(i - finished));
@@ -351,10 +351,10 @@ void Grid::TouchCaches(const Core &core, uint64_t begin, uint64_t end, bool writ
 }
 
 void Grid::CheckAllRun(const Core &core, const char *api, Loc loc) const {
-    if (blocks > static_cast<uint32_t>(profile_.aivCores)) {
+    if (blocks > static_cast<uint32_t>(profile.aivCores)) {
         core.Fail(Check::Sync, api, loc,
                   "%u blocks wait for each other, but %s has %d vector cores: a hang", blocks,
-                  profile_.name, profile_.aivCores);
+                  profile.name, profile.aivCores);
     }
 }
 

@@ -29,7 +29,7 @@ struct Grid {
          void (*run)(void *), void *closure)
         : kernel(kernel),
           blocks(blocks),
-          profile_(profile),
+          profile(profile),
           run_(run),
           closure_(closure),
           estimate_(kernel, blocks, profile) {}
@@ -55,6 +55,7 @@ struct Grid {
 
     const KernelInfo kernel;
     const uint32_t blocks;
+    const SimSocProfile &profile;
 
 private:
     static void FiberMain(unsigned low, unsigned high);
@@ -67,7 +68,6 @@ private:
     // Fails if not all blocks run at the same time, since they wait for each other.
     void CheckAllRun(const Core &core, const char *api, Loc loc) const;
 
-    const SimSocProfile &profile_;
     void (*run_)(void *);
     void *closure_;
     std::vector<Fiber> fibers_;

@@ -608,6 +608,7 @@ class Faults(Registers):
     def test_unaligned_registers(self) -> None:
         self.check_fault("NoPost", "vf-order", "StoreUnAlignPost is missing")
         self.check_fault("NoPre", "vf-order", "LoadUnAlignPre is missing")
+        self.check_fault("FifthStore", "vf-order", "a fifth unaligned register for stores")
 
     def test_outside_of_a_vector_function(self) -> None:
         self.check_fault("NoScope", "vf-order", "__simd_vf__ or __VEC_SCOPE__ is missing")
@@ -652,6 +653,26 @@ class CompileErrors(unittest.TestCase):
         }.items():  # fmt: skip
             with self.subTest(statement=statement):
                 self.assertIn(expected, self.compile_error(registers + statement))
+
+    def test_loops_that_vector_functions_do_not_have(self) -> None:
+        nested = "".join(f"for (uint16_t {i} = 0; {i} < 2; ++{i}) " for i in "abcde")
+        for body, expected in {
+            "while (p != nullptr) { ++p; }": "have no 'while'",
+            "do { ++p; } while (p != nullptr);": "have no 'do'",
+            "switch (p == nullptr) { default: ; }": "have no 'switch'",
+            nested + "{ ++p; }": "more than 4 loops",
+        }.items():
+            with self.subTest(body=body):
+                error = self.compile_error(body)
+                self.assertRegex(error, f"wrong.asc:3: error: .*{expected}")
+
+    def test_loops_that_the_hardware_does_not_run(self) -> None:
+        loops = "for (uint16_t i = 0; i < 4; ++i) { ++p; } for (int j = 0; j < 4; ++j) { ++p; } "
+        frame = "do { ++p; } while (false); "
+        error = self.compile_error(loops + frame + "not_declared();")
+        self.assertIn("wrong.asc:3: warning: the loop's counter is int;", error)
+        self.assertEqual(error.count("the loop's counter"), 1, error)
+        self.assertNotIn("vector functions have no", error)
 
     def test_another_architecture(self) -> None:
         self.assertIn("wrong.asc:3: error: __simd_vf__", self.compile_error("", "dav-2201"))

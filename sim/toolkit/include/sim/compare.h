@@ -80,8 +80,7 @@ void CompareCount(const LocalTensor<U> &dst, const LocalTensor<T> &src, Right ri
     for (uint32_t i = 0; i < count; ++i) {
         SetBit(bytes, i, Compare(src.Data()[i], right(i), mode));
     }
-    SetMaskNorm();
-    ResetMask();
+    sim::ThisCore().LoseMask();
 }
 
 // The results of all repeats, packed. On 2201 each repeat is compared as a whole.
@@ -228,8 +227,7 @@ void SelectCount(const LocalTensor<T> &dst, const LocalTensor<U> &selection,
     for (uint32_t i = 0; i < count; ++i) {
         dst.Data()[i] = GetBit(bits, SelectBit<T>(mode, i)) ? src0.Data()[i] : other(i);
     }
-    SetMaskNorm();
-    ResetMask();
+    sim::ThisCore().LoseMask();
 }
 
 // dst = bits ? src0 : other(repeat, lane) on the active lanes.

@@ -113,8 +113,7 @@ void CastDeq(const LocalTensor<D> &dst, const LocalTensor<S> &src, uint32_t coun
                                count % lanes};
         sim::ThisCore().Begin(sim::Pipe::V, "CastDeq", loc);
         detail::CastDeqSteps<isVecDeq, halfBlock>(dst, src, steps, UnaryRepeatParams(), loc);
-        SetMaskNorm();
-        ResetMask();
+        sim::ThisCore().LoseMask();
     }
 }
 template <typename D, typename S, bool isSetMask = true, bool isVecDeq = true,

@@ -154,6 +154,7 @@ public:
     uint32_t Block() const { return block_; }
     uint32_t Blocks() const;
     const KernelInfo &Kernel() const;
+    double ClockMhz() const;
     void SyncAll(const char *api, Loc loc);
     // SyncAll by counters in global memory, which must begin as zeros.
     void SyncAllBy(const void *counters, uint64_t bytes, const char *api, Loc loc);

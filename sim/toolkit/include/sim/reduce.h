@@ -63,7 +63,9 @@ Repeats<T> ReadCount(const LocalTensor<T> &src, int32_t count, const char *api, 
     }
     const auto n = static_cast<uint32_t>(count);
     const sim::Steps steps{sim::FirstLanes(lanes, lanes, api, loc), n / lanes, n % lanes};
-    return CheckedRepeats(sim::Operand<T>{src, 1, 8, false}, steps, api, loc);
+    auto repeats = CheckedRepeats(sim::Operand<T>{src, 1, 8, false}, steps, api, loc);
+    sim::ThisCore().LoseMask();
+    return repeats;
 }
 
 // The forms that take any number of repeats.

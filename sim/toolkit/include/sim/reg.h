@@ -162,6 +162,8 @@ public:
     }
     void Lose(Loc loc) { lost_ = loc; }
 
+    uint32_t unaligned[2] = {};  // registers in use, for loads and for stores
+
     // The one that the calling thread runs.
     static inline thread_local VectorFunction *current = nullptr;
 

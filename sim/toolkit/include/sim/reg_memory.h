@@ -478,8 +478,28 @@ struct UnalignReg {
     sim::Register held;             // the last block: byte i of it is byte i of the register
     sim::Loc lastStore = {nullptr, 0};
 };
-using UnalignRegForLoad = UnalignReg;
-using UnalignRegForStore = UnalignReg;
+// The core has four for loads and four for stores; the compiler knows no other place for more.
+enum class UnalignUse : uint8_t { Load, Store };
+template <UnalignUse use>
+struct CountedUnalignReg : UnalignReg {
+    CountedUnalignReg(sim::Loc loc = sim::Loc::Here()) {
+        if (function_ != nullptr && ++function_->unaligned[static_cast<int>(use)] > 4) {
+            sim::ThisCore().Fail(sim::Check::VfOrder, "UnalignReg", loc,
+                                 "a fifth unaligned register for %s is in use, the core has 4",
+                                 use == UnalignUse::Load ? "loads" : "stores");
+        }
+    }
+    ~CountedUnalignReg() {
+        if (function_ != nullptr) {
+            --function_->unaligned[static_cast<int>(use)];
+        }
+    }
+
+private:
+    sim::VectorFunction *const function_ = sim::VectorFunction::current;
+};
+using UnalignRegForLoad = CountedUnalignReg<UnalignUse::Load>;
+using UnalignRegForStore = CountedUnalignReg<UnalignUse::Store>;
 
 namespace detail {
 
@@ -752,7 +772,7 @@ void LoadUnAlign(RegTensor<E> &dst, UnalignRegForLoad &held, __ubuf__ T *&src, A
 }
 template <typename T, typename E>
 void Load(RegTensor<E> &dst, __ubuf__ T *src, SIM_REG_LOC) {
-    UnalignReg held;
+    UnalignRegForLoad held;
     LoadUnAlignPre(held, src, loc);
     LoadUnAlign(dst, held, src, loc);
 }
@@ -795,7 +815,7 @@ void StoreUnAlignPost(__ubuf__ T *dst, UnalignRegForStore &held, SIM_REG_LOC) {
 }
 template <typename T, typename E>
 void Store(__ubuf__ T *dst, RegTensor<E> &src, uint32_t count, SIM_REG_LOC) {
-    UnalignReg held;
+    UnalignRegForStore held;
     StoreUnAlign(dst, src, held, count, loc);
     StoreUnAlignPost(dst, held, 0, loc);
 }
@@ -926,7 +946,7 @@ void Scatter(__ubuf__ T *base, RegTensor<E> &src, RegTensor<X> &index, MaskReg &
 namespace detail {
 template <typename T>
 constexpr bool kOnRegisters = std::is_base_of_v<sim::Register, T> || std::is_same_v<T, MaskReg> ||
-                              std::is_same_v<T, UnalignReg>;
+                              std::is_base_of_v<UnalignReg, T>;
 template <typename... T>
 using WithRegisters = std::enable_if_t<(kOnRegisters<std::decay_t<T>> || ...)>;
 }  // namespace detail

@@ -1,7 +1,6 @@
 // What the scalar unit computes, limits of types, and helpers of kernels.
 #pragma once
 
-#include <chrono>
 #include <limits>
 #include <tuple>
 #include <type_traits>
@@ -65,12 +64,14 @@ constexpr uint32_t GetVecLen() { return ONE_REPEAT_BYTE_SIZE; }
 
 constexpr int16_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
 
-// Ticks of the counter: 50 MHz on dav-2201, 1 GHz on dav-3510. Here it counts the host's time.
+// Ticks of the counter since the kernel's start, by the cycle estimate: 50 MHz on dav-2201, 1 GHz
+// on dav-3510.
 inline int64_t GetSystemCycle() {
-    constexpr int64_t nanoseconds = __NPU_ARCH__ == 3510 ? 1 : 20;
-    sim::ThisCore().Begin(sim::Pipe::S, "GetSystemCycle", sim::Loc::Here());
-    return std::chrono::steady_clock::now().time_since_epoch() /
-           std::chrono::nanoseconds(nanoseconds);
+    constexpr double ticksPerMicrosecond = __NPU_ARCH__ == 3510 ? 1000 : 50;
+    sim::Core &core = sim::ThisCore();
+    core.Begin(sim::Pipe::S, "GetSystemCycle", sim::Loc::Here());
+    return static_cast<int64_t>(core.order.timing.Until(sim::Pipe::S) / core.ClockMhz() *
+                                ticksPerMicrosecond);
 }
 
 template <int count = 1>

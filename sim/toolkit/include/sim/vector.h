@@ -241,6 +241,25 @@ void CheckOverlap(const Operand<D> &dst, const Operand<S> &src, uint32_t repeats
     }
 }
 
+// Fails if the blocks of one repeat are all written to the same place.
+template <typename D>
+void CheckBlocksApart(const Operand<D> &dst, uint32_t repeats, uint32_t lanes, const Mask &mask,
+                      uint32_t run, const char *api, Loc loc) {
+    if (dst.blockStride != 0 || repeats == 0) {
+        return;
+    }
+    uint32_t active = 0;
+    for (uint32_t lane = 0; lane < lanes; lane += run) {
+        active += mask.Bits(lane, run) != 0 ? 1 : 0;
+    }
+    if (active > 1) {
+        ThisCore().Fail(Check::Overlap, api, loc,
+                        "the block stride of the destination is 0: %u blocks of each repeat are "
+                        "written to one place",
+                        active);
+    }
+}
+
 template <typename... T>
 constexpr uint32_t WidestBytes() {
     uint32_t widest = 1;
@@ -294,6 +313,7 @@ void RepeatForm(const char *api, Loc loc, Mask mask, uint32_t repeats, F f, cons
     (CheckOperand(src, repeats, lanes, mask, run, api, loc), ...);
     CheckOperand(dst, repeats, lanes, mask, run, api, loc);
     if (ThisCore().Enabled(Check::Overlap)) {
+        CheckBlocksApart(dst, repeats, lanes, mask, run, api, loc);
         (CheckOverlap(dst, src, repeats, lanes, mask, run, sizeof...(S) == 2, api, loc), ...);
     }
     const Walk walks[] = {{dst.tensor.Address(), dst.blockStride, dst.repeatStride, true},
