@@ -43,6 +43,7 @@ struct Work {
 // the others. Each tile has some whole rows, or a part of one row.
 Work Divide(uint64_t rows, uint64_t columns, bool fp4) {
     constexpr uint64_t kLeast = 8 * kStep;         // elements of a tile that is worth a core
+    constexpr uint64_t kGood = 32 * kStep;         // ... that moves at full speed
     constexpr uint64_t kReservedBytes = 8 * 1024;  // the compiler's, at the top of the buffer
     auto *platform = platform_ascendc::PlatformAscendCManager::GetInstance();
     TORCH_CHECK(platform != nullptr, "mx_quant: CANN knows no platform for this device");
@@ -53,22 +54,23 @@ Work Divide(uint64_t rows, uint64_t columns, bool fp4) {
     TORCH_CHECK(cores > 0 && ubBytes >= least, "mx_quant: the platform reports ", cores,
                 " vector cores with ", ubBytes,
                 " bytes of Unified Buffer, needed are at least 1 with ", least);
-    uint64_t longest = kLeast;
-    while (mx_quant::UbBytes(static_cast<uint32_t>(longest + kStep), fp4) + kReservedBytes <=
-           ubBytes) {
-        longest += kStep;
-    }
-
     if (columns % kGroup == 0) {  // nothing is padded: one long row
         columns *= rows;
         rows = 1;
     }
-    uint64_t parts = CeilDiv(columns, longest);
-    if (rows == 1) {
-        parts = RoundUp(parts, cores);
-    } else if (rows * parts < cores) {
-        parts = CeilDiv(cores, rows);
+    // Tiles are as long as the buffer allows, but for what lets a core overlap some.
+    const uint64_t perCore = CeilDiv(rows * RoundUp(columns, uint64_t{kGroup}), cores);
+    const uint64_t wanted = std::max(RoundUp(perCore / 4, uint64_t{kStep}), kGood);
+    uint64_t longest = kLeast;
+    while (longest < wanted &&
+           mx_quant::UbBytes(static_cast<uint32_t>(longest + kStep), fp4) + kReservedBytes <=
+               ubBytes) {
+        longest += kStep;
     }
+
+    // Parts of a row: what fits, and then as many as take the cores no longer.
+    uint64_t parts = CeilDiv(columns, longest);
+    parts = std::max(parts, CeilDiv(rows * parts, cores) * cores / rows);
     parts = std::min(parts, CeilDiv(columns, kLeast));
     const uint64_t columnsPerTile =
         parts == 1 ? columns : RoundUp(CeilDiv(columns, parts), uint64_t{kStep});
@@ -78,9 +80,9 @@ Work Divide(uint64_t rows, uint64_t columns, bool fp4) {
     if (parts == 1) {
         const uint64_t width = RoundUp(columns, uint64_t{kGroup});
         const uint64_t most = std::min<uint64_t>(longest / width, mx_quant::kMaxRowsPerTile);
-        const uint64_t perCore =
+        const uint64_t share =
             std::max(CeilDiv(rows, cores), std::min(CeilDiv(kLeast, width), most));
-        rowsPerTile = CeilDiv(perCore, CeilDiv(perCore, most));
+        rowsPerTile = CeilDiv(share, CeilDiv(share, most));
     }
     const uint64_t tiles = CeilDiv(rows, rowsPerTile) * parts;
     const uint64_t tilesPerBlock = CeilDiv(tiles, cores);
