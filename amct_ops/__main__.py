@@ -33,6 +33,10 @@ def show() -> int:
     failed = 0
     for operator in manifest.operators.values():
         print(f"{operator.name}: {', '.join(operator.libraries)}")
+        reason = _loader.unsupported(operator, device)
+        if reason is not None:
+            print(f"  not for this machine: {reason}")
+            continue
         try:
             importlib.import_module(f"amct_ops.{operator.name}")
         except ImportError as error:

@@ -98,16 +98,31 @@ def check_toolkit(device: Device) -> None:
         )
 
 
+def unsupported(operator: _manifest.Operator, device: Device) -> str | None:
+    """Return why no build of the operator can serve `device`; None if one can, or none is there."""
+    soc = device.soc
+    if soc is None or soc.name in operator.socs:
+        return None
+    needed = " or ".join(soc.label for soc in _soc.SOCS if soc.name in operator.socs)
+    return f"{operator.name} requires {needed}; the device here is {device.name} ({soc.alias})"
+
+
 def select(operator: _manifest.Operator, device: Device) -> _manifest.Library:
     """Return the operator's library for `device`.
 
-    Without a device it is the first one: its Meta kernels serve export and compile.
+    Without a device it is the first one: its Meta kernels serve export and compile. With a device
+    that the operator does not support there is none, not for Meta kernels either: what would be
+    traced on such a machine could not run there.
 
     Raises:
-        ImportError: none fits; the message lists each one with the reason.
+        ImportError: the operator does not support the device, or the wheel has no library for it;
+            then the message lists each one with the reason.
     """
     if device.name is None:
         return next(iter(operator.libraries.values()))
+    reason = unsupported(operator, device)
+    if reason is not None:
+        raise ImportError(reason)
     soc = device.soc
     for arch, library in operator.libraries.items():
         if soc is not None and arch == soc.npu_arch and soc.name in library.socs:
@@ -119,7 +134,7 @@ def select(operator: _manifest.Operator, device: Device) -> _manifest.Library:
     build = f"bash ops_build.sh --soc {soc.name} {operator.name}" if soc else "bash ops_build.sh"
     raise ImportError(
         f"amct_ops.{operator.name} has no library for this device, {here}: {reasons}. To build "
-        f"one, if the operator supports it: {build}"
+        f"one: {build}"
     )
 
 

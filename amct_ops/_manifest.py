@@ -25,10 +25,18 @@ class Library:
 
 @dataclass(frozen=True)
 class Operator:
-    """One operator: the schemas it registers, and its libraries by NPU architecture."""
+    """One operator.
+
+    Attributes:
+        name: its name.
+        schemas: what it registers.
+        socs: the SOCs that it can be built for, whether or not they are in this wheel.
+        libraries: those of this wheel, by NPU architecture.
+    """
 
     name: str
     schemas: tuple[str, ...]
+    socs: tuple[str, ...]
     libraries: dict[str, Library]
 
     @property
@@ -95,6 +103,7 @@ def read() -> Manifest:
             name: Operator(
                 name,
                 tuple(operator["schemas"]),
+                tuple(operator["socs"]),
                 {
                     arch: Library(entry["library"], entry["sha256"], tuple(entry["socs"]))
                     for arch, entry in operator["npu_archs"].items()

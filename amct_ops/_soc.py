@@ -64,6 +64,11 @@ class Soc:
     npu_arch: str
     chips: tuple[Chip, ...]
 
+    @property
+    def label(self) -> str:
+        """Its name in messages, e.g. ``Ascend950 (A5)``."""
+        return f"{self.name.capitalize()} ({self.alias})"
+
     def matches(self, name: str) -> bool:
         """Return whether `name` (any case) is this SOC's name, alias or one of its chips."""
         return name.lower() in (self.name, self.alias.lower()) or any(

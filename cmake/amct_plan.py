@@ -150,7 +150,10 @@ def read_schemas(ops: list[str], root: Path = ROOT) -> dict[str, list[str]]:
             )
         code = re.sub(r"//[^\n]*|/\*.*?\*/", "", source.read_text(encoding="utf-8"), flags=re.S)
         calls = re.findall(r'\bm\s*\.\s*def\s*\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', code)
-        schemas[op] = ["".join(re.findall(r'"((?:[^"\\]|\\.)*)"', call)) for call in calls]
+        schemas[op] = [
+            re.sub(r"\\(.)", r"\1", "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', call)))
+            for call in calls
+        ]
         if not schemas[op]:
             raise PlanError(f'ops/{op}/op_extension/register.cpp defines no schema: m.def("...")')
         for schema in schemas[op]:
@@ -396,7 +399,8 @@ def write_manifest(plan: dict[str, Any], prefix: Path, limits: dict[str, list[st
                 ],
             }
         if libraries:
-            operators[op] = {"schemas": schemas, "npu_archs": libraries}
+            supported = limits.get(op, [soc.name for soc in _soc.SOCS])
+            operators[op] = {"schemas": schemas, "socs": supported, "npu_archs": libraries}
     torch, torch_npu, toolkit = plan["torch"], plan["torch_npu"], plan["toolkit"]
     manifest = {
         "format": 1,
