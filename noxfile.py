@@ -38,8 +38,8 @@ def tests(session: nox.Session) -> None:
     # Builds without isolation are tested too: they need what isolation would bring.
     requires = nox.project.load_toml("pyproject.toml")["build-system"]["requires"]
     session.install(
-        "pytest>=8", "expecttest>=0.2", "build>=1.2", "numpy>=1.26", "cmake>=3.24", "ninja>=1.10",
-        *requires,
+        "pytest>=8", "expecttest>=0.2", "hypothesis>=6.100", "build>=1.2", "numpy>=1.26",
+        "cmake>=3.24", "ninja>=1.10", *requires,
     )  # fmt: skip
     _install_wheel(session)
     session.run("pytest", *session.posargs)

@@ -26,36 +26,6 @@ def wheel_name(label: str) -> str:
     return f"amct_ops-1.0.0+{label}-{CPYTHON}-{CPYTHON}-{PLATFORM}.whl"
 
 
-def add_operator(checkout: Checkout, name: str, socs: str = "") -> Path:
-    """Add a small operator `name`, whose one function is `<name>_fn`."""
-    folder = checkout.path / "ops" / name
-    for part in ("op_kernel", "op_extension", f"python/{name}"):
-        (folder / part).mkdir(parents=True)
-    (folder / "CMakeLists.txt").write_text(
-        f"amct_op({name} KERNEL op_kernel/{name}_kernel.cpp EXTENSION op_extension/register.cpp"
-        f" {'SOCS ' + socs if socs else ''})\n"
-    )
-    (folder / "op_kernel" / f"{name}_kernel.cpp").write_text(
-        '#include "kernel_operator.h"\n'
-        f'extern "C" __global__ __aicore__ void {name}_kernel(GM_ADDR x) {{ (void)x; }}\n'
-    )
-    (folder / "op_extension" / "register.cpp").write_text(
-        "#include <torch/library.h>\n"
-        'TORCH_LIBRARY_FRAGMENT(amct, m) { m.def("' + name + '_fn(Tensor x) -> Tensor"); }\n'
-    )
-    (folder / "python" / name / "__init__.py").write_text(
-        f'from amct_ops import _loader\n_loader.load("{name}")\n'
-    )
-    return folder
-
-
-@pytest.fixture
-def second(checkout: Checkout):
-    folder = add_operator(checkout, "second", "ascend950")
-    yield folder
-    shutil.rmtree(folder)
-
-
 def readelf(content: bytes, tmp_path: Path, *flags: str) -> str:
     file = tmp_path / "library.so"
     file.write_bytes(content)
@@ -114,6 +84,7 @@ def test_manifest(default_wheel: Wheel) -> None:
     (arch, library) = next(iter(operator["npu_archs"].items()))
     assert arch == "dav-2201"
     assert library["socs"] == ["ascend910b", "ascend910_93"]
+    assert operator["socs"] == ["ascend910b", "ascend910_93", "ascend950"]
     content = default_wheel.files()["amct_ops/" + library["library"]]
     assert library["sha256"] == hashlib.sha256(content).hexdigest()
 
@@ -177,36 +148,40 @@ def test_soc_decides_name_and_libraries(
 ) -> None:
     wheel, _ = checkout.build(f"cmake.define.SOC={soc}")
     assert wheel.name == wheel_name(label)
-    assert [name.split("/")[2] for name in sorted(wheel.libraries())] == archs
+    assert sorted({name.split("/")[2] for name in wheel.libraries()}) == archs
     if "dav-2201" in archs:
         name = "amct_ops/hifloat8_cast/dav-2201/libhifloat8_cast_ops.so"
         assert wheel.libraries()[name] == default_wheel.libraries()[name]
 
 
-def test_an_operator_for_one_soc(checkout: Checkout, default_wheel: Wheel, second: Path) -> None:
+def test_an_operator_for_one_soc(checkout: Checkout, default_wheel: Wheel) -> None:
     # Left out with one line where it was not asked for by name.
     wheel, log = checkout.build()
-    assert log.count("operator second is left out for ascend910b: it supports ascend950") == 1
-    assert set(wheel.manifest()["operators"]) == {"hifloat8_cast"}
+    assert log.count("operator mx_quant is left out for ascend910b: it supports ascend950") == 1
+    others = set(wheel.manifest()["operators"])
+    assert "hifloat8_cast" in others
+    assert "mx_quant" not in others
     # An error where it was.
-    run = checkout.pip_wheel("cmake.define.OPS=second")
+    run = checkout.pip_wheel("cmake.define.OPS=mx_quant")
     assert run.returncode != 0
-    assert "operator second does not support SOC ascend910b. It supports: ascend950" in (
+    assert "operator mx_quant does not support SOC ascend910b. It supports: ascend950" in (
         " ".join(run.stdout.split())
     )
     # In a wheel for all, it is there for its architecture.
     wheel, _ = checkout.build("cmake.define.SOC=all")
-    assert set(wheel.manifest()["operators"]["second"]["npu_archs"]) == {"dav-3510"}
+    operator = wheel.manifest()["operators"]["mx_quant"]
+    assert (operator["socs"], set(operator["npu_archs"])) == (["ascend950"], {"dav-3510"})
+    assert operator["schemas"][0].startswith('mx_quant(Tensor x, *, str format="mxfp4_e2m1", ')
     assert set(wheel.manifest()["operators"]["hifloat8_cast"]["npu_archs"]) == {
         "dav-2201",
         "dav-3510",
     }
     # Alone, it is the only one; and the setting is forgotten by the next build.
-    wheel, _ = checkout.build("cmake.define.SOC=ascend950", "cmake.define.OPS=second")
-    assert set(wheel.manifest()["operators"]) == {"second"}
+    wheel, _ = checkout.build("cmake.define.SOC=ascend950", "cmake.define.OPS=mx_quant")
+    assert set(wheel.manifest()["operators"]) == {"mx_quant"}
     assert not any(name.startswith("amct_ops/hifloat8_cast") for name in wheel.files())
     wheel, _ = checkout.build()
-    assert set(wheel.manifest()["operators"]) == {"hifloat8_cast"}
+    assert set(wheel.manifest()["operators"]) == others
 
 
 def test_an_edited_kernel_is_the_only_thing_compiled(
@@ -339,9 +314,10 @@ def test_imports_in_any_order(installed: Path, imports: str) -> None:
     assert run.stdout.splitlines()[-1] == "[8, 152, 110]"
 
 
-def test_the_wheel_lists_its_operators(installed: Path) -> None:
+def test_the_wheel_lists_its_operators(installed: Path, default_wheel: Wheel) -> None:
     run = run_python(installed, "import amct_ops; print(amct_ops.__all__, amct_ops.__version__)")
-    assert run.stdout == "['hifloat8_cast'] 1.0.0+sim.dav2201\n", run.stderr
+    operators = sorted(default_wheel.manifest()["operators"])
+    assert run.stdout == f"{operators} 1.0.0+sim.dav2201\n", run.stderr
     run = run_python(installed, "import amct_ops, torch; torch.ops.amct.nope")
     assert "amct_ops 1.0.0+sim.dav2201 has no such function. It has: decode_from" in run.stderr
 
@@ -427,7 +403,7 @@ def test_a_damaged_library_is_refused(installed: Path, manifest_file: Path) -> N
 
 
 def test_the_source_tree_does_not_hide_the_installation(
-    installed: Path, checkout: Checkout
+    installed: Path, checkout: Checkout, default_wheel: Wheel
 ) -> None:
     (packages,) = installed.parent.parent.glob("lib/python*/site-packages")
     run = subprocess.run(
@@ -437,4 +413,5 @@ def test_the_source_tree_does_not_hide_the_installation(
         capture_output=True, text=True, check=False, env=clean_environment(), cwd="/",
     )  # fmt: skip
     assert str(checkout.path) in run.stdout, run.stderr
-    assert run.stdout.endswith(" ['hifloat8_cast']\n"), run.stderr
+    operators = sorted(default_wheel.manifest()["operators"])
+    assert run.stdout.endswith(f" {operators}\n"), run.stderr
