@@ -15,6 +15,7 @@ import json
 import os
 import subprocess
 import sys
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,12 +28,19 @@ BACKENDS = ("PrivateUse1", "Meta", "CPU", "CUDA", "CompositeImplicitAutograd",
             "CompositeExplicitAutograd")  # fmt: skip
 
 
-@functools.cache
-def observe(arch: str) -> dict[str, Any]:
-    """Return what the operators of `arch` are seen to be: {operator: see `_operator`}.
+def observe(operator: str, arch: str) -> dict[str, Any]:
+    """Return what is seen of an operator on an architecture, see `_operator`.
 
     On hardware `arch` must be the architecture that is there.
     """
+    seen: dict[str, Any] = _observe_all(arch)[operator]
+    if "error" in seen:
+        raise RuntimeError(f"{operator} cannot be observed on {arch}:\n{seen['error']}")
+    return seen
+
+
+@functools.cache
+def _observe_all(arch: str) -> dict[str, Any]:
     (chip, *_) = (soc.chips[0].example for soc in _soc.SOCS if soc.npu_arch == arch)
     run = subprocess.run(
         [sys.executable, "-m", "tests.contract.probe", arch],
@@ -219,7 +227,8 @@ def _operator(operator: str, arch: str) -> dict[str, Any]:
 
     functions: {function: see `_Function.seen`}
     budgets: [kernel, rows, columns, UB bytes by the operator's own account or None, UB bytes used]
-    performance: [{function, case, cycles, bound, ub_bytes}], cycles of one core for an element
+    performance: [{function, case, cycles, bound, ub_bytes}], cycles of one core for an element;
+        only the first two on hardware
     """
     manifest = _manifest.read()
     declared = manifest.operators[operator]
@@ -239,20 +248,15 @@ def _operator(operator: str, arch: str) -> dict[str, Any]:
         for launch in _launches(function, sample)[1]:
             budgets.add(_budget(launch, sample, account))
         function.try_dtypes(sample)
-    if manifest.simulated:
-        for sample in module.performance("npu"):
-            elements, launches = _launches(functions[sample.function], sample, keep=False)
+    for sample in module.performance("npu"):
+        case: dict[str, Any] = {"function": sample.function, "case": sample.name}
+        elements, launches = _launches(functions[sample.function], sample, keep=False)
+        if launches:
             budgets.update(_budget(launch, sample, account) for launch in launches)
-            slowest = max(launches, key=lambda launch: launch.cycles)
-            performance.append(
-                {
-                    "function": sample.function,
-                    "case": sample.name,
-                    "cycles": sum(launch.cycles * launch.cores for launch in launches) / elements,
-                    "bound": slowest.bound,
-                    "ub_bytes": max(launch.ub_bytes for launch in launches),
-                }
-            )
+            case["cycles"] = sum(launch.cycles * launch.cores for launch in launches) / elements
+            case["bound"] = max(launches, key=lambda launch: launch.cycles).bound
+            case["ub_bytes"] = max(launch.ub_bytes for launch in launches)
+        performance.append(case)
     return {
         "functions": {name: function.seen() for name, function in functions.items()},
         "budgets": sorted(budgets, key=str),
@@ -286,9 +290,14 @@ def _budget(launch: Any, sample: Sample, account: Any) -> tuple[str, int, int, i
 def main() -> None:
     """Print what is seen of all operators that have a library for the architecture."""
     (arch,) = sys.argv[1:]
-    present = _manifest.read().operators
-    names = [name for name in operators() if name in present and arch in present[name].libraries]
-    print(json.dumps({name: _operator(name, arch) for name in names}))
+    seen: dict[str, Any] = {}
+    for name, known in targets():
+        if known == arch:
+            try:
+                seen[name] = _operator(name, arch)
+            except Exception:  # one operator's failure is not that of the others
+                seen[name] = {"error": traceback.format_exc()}
+    print(json.dumps(seen))
 
 
 if __name__ == "__main__":
