@@ -121,7 +121,7 @@ def dtypes(function: str, seen: Mapping[str, Any]) -> list[str]:
     problems += [
         f"{function} refuses a dtype without saying who it is: {text!r}"
         for text in seen["refusals"]
-        if function not in text
+        if not re.search(rf"\b{function}\b", text)
     ]
     return problems
 

@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -105,12 +106,14 @@ def _every_dtype() -> dict[str, torch.dtype]:
 @functools.cache
 def _zeros(shape: tuple[int, ...], dtype: torch.dtype, device: str) -> torch.Tensor | None:
     """None where torch cannot make such a tensor."""
-    try:
-        if device == "meta":
-            return torch.empty(shape, dtype=dtype, device=device)
-        return torch.zeros(shape, dtype=dtype).to(device)
-    except (RuntimeError, TypeError):
-        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of dtypes that torch is about to drop
+        try:
+            if device == "meta":
+                return torch.empty(shape, dtype=dtype, device=device)
+            return torch.zeros(shape, dtype=dtype).to(device)
+        except (RuntimeError, TypeError):
+            return None
 
 
 def _others(
