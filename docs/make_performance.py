@@ -23,14 +23,14 @@ HEAD = """# What the operators are estimated to cost
 Made by `nox -s docs` from the performance cases in `ops/<op>/samples.py`; do not edit.
 
 **All figures are estimates of the simulator, from published figures; nothing here was measured on
-hardware.** They rank variants of a kernel and show what bounds it, no more. Those of dav-3510 rest on
-fewer published figures than those of dav-2201; do not compare the two.
+hardware.** They rank variants of a kernel and show what bounds it, no more. Those of dav-3510 rest
+on fewer published figures than those of dav-2201; do not compare the two.
 [simulator.md](simulator.md#what-a-kernel-may-cost) says what the model knows.
 
 * cycles: of one vector core for each element of the call's greatest tensor, without the launch. All
   cores work at once: the call takes elements * cycles / cores.
-* bound: the pipe that is busy longest. MTE2 moves into the Unified Buffer, MTE3 out of it, V computes,
-  S is the scalar unit.
+* bound: the pipe that is busy longest. MTE2 moves into the Unified Buffer, MTE3 out of it, V
+  computes, S is the scalar unit.
 * UB bytes: of the Unified Buffer, used by one core.
 
 | operator | function | case | SOC | NPU_ARCH | cycles | bound | UB bytes |

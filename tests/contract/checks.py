@@ -19,11 +19,13 @@ FOREIGN = re.compile(
     r"(?:torch|torch_npu|ATen|c10|caffe2|acl|aclnn|aclnnop|hccl)|(?:acl|aclnn|torch)_?\w*\.h(?:pp)?"
 )
 # What changes a tensor's layout, dtype or device, or its values; the kernels do that.
-CHANGING = frozenset(
-    "bfloat16 bool byte char clone contiguous copy_ cpu cuda double expand flatten float half int "
-    "long movedim npu pad permute ravel repeat reshape reshape_as short squeeze swapaxes t to "
-    "transpose type type_as unflatten unsqueeze view view_as npu_dtype_cast npu_format_cast".split()
-)
+CHANGING = frozenset((
+    "bfloat16", "bool", "byte", "char", "clone", "contiguous", "copy_", "cpu", "cuda", "double",
+    "expand", "flatten", "float", "half", "int", "long", "movedim", "npu", "npu_dtype_cast",
+    "npu_format_cast", "pad", "permute", "ravel", "repeat", "reshape", "reshape_as", "short",
+    "squeeze", "swapaxes", "t", "to", "transpose", "type", "type_as", "unflatten", "unsqueeze",
+    "view", "view_as",
+))  # fmt: skip
 
 
 def dispatch(function: str, keys: Iterable[str]) -> list[str]:
@@ -193,15 +195,17 @@ def imports(files: Mapping[str, str]) -> list[str]:
     problems = []
     for name, text in files.items():
         for node in ast.walk(ast.parse(text)):
-            modules: list[str] = []
             if isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
                 modules = [node.module or ""]
             elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
                 called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-                if called in ("import_module", "__import__"):
-                    modules = [str(a.value) for a in node.args if isinstance(a, ast.Constant)]
+                if called not in ("import_module", "__import__"):
+                    continue
+                modules = [str(a.value) for a in node.args if isinstance(a, ast.Constant)]
+            else:
+                continue
             problems += [
                 f"{name}:{node.lineno} imports {module}: amct_pytorch imports amct_ops, never the "
                 "reverse"

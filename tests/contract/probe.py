@@ -268,7 +268,7 @@ def _operator(operator: str, arch: str) -> dict[str, Any]:
 
 
 def _launches(function: _Function, sample: Sample, keep: bool = True) -> tuple[int, list[Any]]:
-    """Run a sample; return the elements of its greatest tensor and the estimates of its launches."""
+    """Run a sample; return the elements of its greatest tensor, and what its launches cost."""
 
     def call() -> list[torch.Tensor]:
         return function.run(sample) if keep else _call(sample.function, function.bind(sample))
@@ -285,7 +285,7 @@ def _launches(function: _Function, sample: Sample, keep: bool = True) -> tuple[i
 
 
 def _budget(launch: Any, sample: Sample, account: Any) -> tuple[str, int, int, int | None, int]:
-    rows, columns = _size(sample.args[0])  # type: ignore[arg-type]
+    rows, columns = _size(sample.args[0])
     own = account(launch.kernel.encode(), rows, columns) if account is not None else None
     return launch.kernel, rows, columns, own, launch.ub_bytes
 

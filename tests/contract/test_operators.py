@@ -54,7 +54,9 @@ def test_shapes_strides_and_dtypes_are_known_before_it_runs(operator: str, arch:
 def test_old_calls_still_work(operator: str, arch: str) -> None:
     file = OPS / operator / "schema.txt"
     recorded = file.read_text(encoding="utf-8") if file.is_file() else ""
-    present = [function["schema"] for function in probe.observe(operator, arch)["functions"].values()]
+    present = [
+        function["schema"] for function in probe.observe(operator, arch)["functions"].values()
+    ]
     fail_with(checks.schemas(operator, recorded, present))
 
 
