@@ -43,9 +43,11 @@ def observe(operator: str, arch: str) -> dict[str, Any]:
 @functools.cache
 def _observe_all(arch: str) -> dict[str, Any]:
     (chip, *_) = (soc.chips[0].example for soc in _soc.SOCS if soc.npu_arch == arch)
+    # Not a simulator that is set up otherwise, with another Unified Buffer for instance.
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("AMCT_SIM_")}
     run = subprocess.run(
         [sys.executable, "-m", "tests.contract.probe", arch],
-        cwd=ROOT, env={**os.environ, "AMCT_SIM_SOC": chip}, capture_output=True, text=True,
+        cwd=ROOT, env={**environment, "AMCT_SIM_SOC": chip}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
     if run.returncode != 0:
