@@ -65,8 +65,10 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Write the documents that are made from the code."""
+    """Write the documents that are made from the code and from the simulator's estimates."""
     session.run("python", "docs/make_supported.py")
+    _install_wheel(session)
+    session.run("python", "docs/make_performance.py")
 
 
 @nox.session

@@ -20,6 +20,7 @@ import torch_npu  # noqa: F401
 import amct_ops.hifloat8_cast
 import amct_ops.sim
 from amct_ops.hifloat8_cast import decode_from_hifloat8, encode_to_hifloat8
+from tests.contract.samples import layouts
 
 PROFILE = amct_ops.sim.profile()
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
@@ -34,22 +35,6 @@ def golden(name: str, dtype: torch.dtype) -> torch.Tensor:
 def every(dtype: torch.dtype) -> torch.Tensor:
     """All 65536 values of a 16-bit dtype, in the order of their bits."""
     return torch.arange(65536, dtype=torch.int32).to(torch.uint16).view(dtype)
-
-
-def layouts(x: torch.Tensor) -> dict[str, torch.Tensor]:
-    """Views with other strides and offsets over copies of `x` (two-dimensional, on the device)."""
-    rows, columns = x.shape
-    wide = torch.empty(rows, 2 * columns, dtype=x.dtype, device=x.device)
-    wide[:, ::2] = x
-    shifted = torch.empty(x.numel() + 3, dtype=x.dtype, device=x.device)
-    shifted[3:] = x.reshape(-1)
-    return {
-        "contiguous": x,
-        "transposed": x.t().contiguous().t(),
-        "every other column": wide[:, ::2],
-        "storage offset": shifted[3:].view(rows, columns),
-        "expanded": x[:1].expand(rows, columns),
-    }
 
 
 class Codes(unittest.TestCase):

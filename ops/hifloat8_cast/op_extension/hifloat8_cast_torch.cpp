@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <mutex>
 #include <unordered_map>
 
@@ -136,3 +137,14 @@ at::Tensor DecodeFromHiFloat8(const at::Tensor &x, at::ScalarType dtype) {
 }
 
 }  // namespace AscendKernel
+
+// For tests/contract: the Unified Buffer that `kernel` takes by the budget of the header, for an
+// input of rows * columns elements.
+extern "C" C10_EXPORT uint64_t hifloat8_cast_ub_bytes(const char *kernel, uint64_t rows,
+                                                      uint64_t columns) {
+    const hifloat8_cast::Needs &needs = *HiFloat8CastNeeds();
+    const bool encodes = std::strstr(kernel, "encode") != nullptr;
+    const Budget &budget = encodes ? needs.encode : needs.decode;
+    const uint64_t tile = AscendKernel::Divide(rows * columns, budget).tiling.tileLength;
+    return budget.fixedBytes + tile * budget.bytesPerElement;
+}
