@@ -1,6 +1,7 @@
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <tuple>
